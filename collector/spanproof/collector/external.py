@@ -72,7 +72,7 @@ class GivenScore(_Body):
     def is_harness_result(self) -> bool:
         """Whether it holds results of a harness instead of one score."""
         results = (self.tests_passed, self.exit_code, self.stderr_class, self.execution_seconds)
-        return any(each is not None for each in results)
+        return any(result is not None for result in results)
 
     @model_validator(mode="after")
     def _check_value_and_name(self) -> Self:
@@ -114,13 +114,13 @@ class ScoreIntake:
     def __init__(
         self,
         open_store: Callable[[], Store],
-        known: Collection[str],
+        score_names: Collection[str],
         telemetry: Telemetry,
         redact: Callable[[str], str] = lambda text: text,
     ) -> None:
         self._redact = redact
         self._open_store = open_store
-        self._known = frozenset(known)
+        self._known = frozenset(score_names)
         self._telemetry = telemetry
         self._under_way = 0
 
@@ -134,76 +134,76 @@ class ScoreIntake:
         Raises:
             Refused: it is not valid, or the store cannot take it.
         """
-        given = parse_document(GivenScores, body)
+        posted = parse_document(GivenScores, body)
         now_ns = time.time_ns()
-        singles = [single for each in given.scores for single in _iter_scores(each)]
-        names = {f"{each.layer.value}.{each.name}" for each in singles}
+        singles = [single for score in posted.scores for single in _iter_scores(score)]
+        names = {f"{single.layer.value}.{single.name}" for single in singles}
         if self._known and (unknown := sorted(names - self._known)):
-            known = ", ".join(sorted(self._known))
-            raise Refused(Reason.MALFORMED, f"{unknown[0]} is not in external_scores, which names {known}")
+            named = ", ".join(sorted(self._known))
+            raise Refused(Reason.MALFORMED, f"{unknown[0]} is not in external_scores, which names {named}")
         if self._under_way >= _MAX_AT_ONCE:
             raise Refused(Reason.FULL, f"{_MAX_AT_ONCE} such requests are being stored already")
         self._under_way += 1
         try:
             scores = [
                 replace(one, explanation=self._redact(one.explanation))
-                for one in (_build_external_score(each, now_ns, project or "") for each in singles)
+                for one in (_build_external_score(single, now_ns, project or "") for single in singles)
             ]
             joined = await asyncio.to_thread(lambda: self._open_store().write_external(scores))
         except StoreError as failure:
             raise Refused(Reason.UNAVAILABLE, f"the store takes nothing now: {failure}") from failure
         finally:
             self._under_way -= 1
-        for each in singles:
-            self._telemetry.external_scores.labels(each.layer.value).inc()
+        for single in singles:
+            self._telemetry.external_scores.labels(single.layer.value).inc()
         return orjson.dumps({"stored": len(scores), "waiting": len(scores) - joined})
 
 
-def _iter_scores(given: GivenScore) -> Iterator[GivenScore]:
+def _iter_scores(posted: GivenScore) -> Iterator[GivenScore]:
     """Yield a score as it is, and each result of a harness as a score of its own."""
-    if not given.is_harness_result:
-        yield given
+    if not posted.is_harness_result:
+        yield posted
         return
 
     def build(layer: Layer, name: str, **more: Any) -> GivenScore:
-        source = given.source if "source" in given.model_fields_set else _HARNESS
-        base = {"explanation": given.explanation, **more}
+        source = posted.source if "source" in posted.model_fields_set else _HARNESS
+        base = {"explanation": posted.explanation, **more}
         return GivenScore(
-            trace_id=given.trace_id, span_id=given.span_id, layer=layer, name=name, source=source, **base
+            trace_id=posted.trace_id, span_id=posted.span_id, layer=layer, name=name, source=source, **base
         )
 
-    if given.tests_passed is not None:
-        passed, total = int(given.tests_passed), given.tests_total or 1
+    if posted.tests_passed is not None:
+        passed, total = int(posted.tests_passed), posted.tests_total or 1
         label = Label.PASS if passed == total else Label.FAIL
         yield build(
             Layer.CORRECTNESS, "tests_passed", value=passed / total, label=label, raw=passed, unit="tests"
         )
-    if given.exit_code is not None:
-        label = Label.PASS if given.exit_code == 0 else Label.FAIL
-        yield build(Layer.EXECUTION, "exit_code", label=label, raw=given.exit_code)
-    if given.stderr_class is not None:
-        is_clean = given.stderr_class.lower() in _CLEAN_STDERR
-        yield build(Layer.EXECUTION, "stderr_class", value=float(is_clean), explanation=given.stderr_class)
-    if given.execution_seconds is not None:
-        seconds = given.execution_seconds
+    if posted.exit_code is not None:
+        label = Label.PASS if posted.exit_code == 0 else Label.FAIL
+        yield build(Layer.EXECUTION, "exit_code", label=label, raw=posted.exit_code)
+    if posted.stderr_class is not None:
+        is_clean = posted.stderr_class.lower() in _CLEAN_STDERR
+        yield build(Layer.EXECUTION, "stderr_class", value=float(is_clean), explanation=posted.stderr_class)
+    if posted.execution_seconds is not None:
+        seconds = posted.execution_seconds
         value = SECONDS_AT_HALF / (SECONDS_AT_HALF + seconds)
         yield build(Layer.EXECUTION, "execution_seconds", value=value, raw=seconds, unit="s")
 
 
-def _build_external_score(given: GivenScore, now_ns: int, project: str) -> ExternalScore:
-    assert given.name is not None
-    value = given.value if given.value is not None else float(given.label is Label.PASS)
+def _build_external_score(posted: GivenScore, now_ns: int, project: str) -> ExternalScore:
+    assert posted.name is not None
+    value = posted.value if posted.value is not None else float(posted.label is Label.PASS)
     return ExternalScore(
-        trace_id=given.trace_id,
-        span_id=given.span_id,
-        layer=given.layer,
-        name=given.name,
-        source=given.source,
+        trace_id=posted.trace_id,
+        span_id=posted.span_id,
+        layer=posted.layer,
+        name=posted.name,
+        source=posted.source,
         value=value,
-        label=given.label,
-        explanation=given.explanation,
-        raw=given.raw,
-        unit=given.unit,
+        label=posted.label,
+        explanation=posted.explanation,
+        raw=posted.raw,
+        unit=posted.unit,
         given_ns=now_ns,
         project=project,
     )

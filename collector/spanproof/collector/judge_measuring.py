@@ -56,18 +56,18 @@ class JudgeMeasuring:
         since_ns = int((now - _WINDOW_S) * 1e9)
         labels = list_person_labels(self._store, since_ns=since_ns)
         measured = [
-            each
-            for each in list_judge_measurements(labels, iter_labelled_scores(self._store, labels))
-            if not each.week
+            measurement
+            for measurement in list_judge_measurements(labels, iter_labelled_scores(self._store, labels))
+            if not measurement.week
         ]
-        for each in measured:
-            if is_below_bound(each.fails, self._least_precision):
+        for measurement in measured:
+            if is_below_bound(measurement.fails, self._least_precision):
                 log.warning(
                     "%s fails nothing on %s: people agree with %d of its %d fails",
-                    each.judge,
-                    each.layer,
-                    each.fails.right_fails,
-                    each.fails.fails,
+                    measurement.judge,
+                    measurement.layer,
+                    measurement.fails.right_fails,
+                    measurement.fails.fails,
                 )
         if measured or self._file.exists():
-            write_bounds(self._file, [each.fails for each in measured])
+            write_bounds(self._file, [measurement.fails for measurement in measured])

@@ -83,8 +83,8 @@ def build_metrics_request(
     scope.scope.name = "spanproof.collector"
     for metric in metrics:
         _add_metric(scope.metrics.add(name=metric.name, description=metric.documentation), metric, began_ns)
-    for each in scope.metrics:
-        for kind in (each.sum, each.gauge, each.histogram):
+    for exported in scope.metrics:
+        for kind in (exported.sum, exported.gauge, exported.histogram):
             for point in kind.data_points:
                 point.time_unix_nano = now_ns
     return request

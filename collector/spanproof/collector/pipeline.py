@@ -171,7 +171,7 @@ class Pipeline:
 
     def remove_traces(self, records: AbstractSet[int]) -> None:
         """Forget the traces that are not stored yet and are in these log records."""
-        traces = [each for each, of in list(self._given_out.items()) if not of.isdisjoint(records)]
+        traces = [trace for trace, of in list(self._given_out.items()) if not of.isdisjoint(records)]
         self._inbox.put(lambda: self._assembler.forget(traces))
 
     def drain(self, timeout_s: float) -> bool:
@@ -318,4 +318,4 @@ class Pipeline:
 
     def _list_places(self, records: tuple[int, ...]) -> tuple[tuple[Path, int], ...]:
         places = (self._wal.get_place(number) for number in records)
-        return tuple((place.path, place.offset) for place in places)
+        return tuple((position.path, position.offset) for position in places)

@@ -88,7 +88,7 @@ def _iter_blocks(evaluation: TraceEvaluation) -> Iterator[tuple[str, Cohort]]:
     causes = {span.span_id: rule for span in trace.spans for rule in islice(iter_blocking_rules(span), 1)}
     if not causes:
         return
-    runs = [each.run for each in evaluation.runs]
+    runs = [evaluated.run for evaluated in evaluation.runs]
     cohorts = {span.span_id: run.cohort for run in runs for span in list_run_spans(trace, run)}
     # A rail on what a user writes stops it before there is a run.
     otherwise = runs[0].cohort if runs else Cohort()

@@ -114,19 +114,19 @@ class Worker:
     def _read_request(self, job: Job) -> ExportTraceServiceRequest:
         """Return the trace's spans out of the log; all of their resources name its project."""
         whole = ExportTraceServiceRequest()
-        for place in job.places:
-            record = self._load_record(place)
+        for location in job.places:
+            record = self._load_record(location)
             whole.MergeFrom(select_trace_spans(record, job.key, self._config.project))
         return whole
 
-    def _load_record(self, place: tuple[Path, int]) -> ExportTraceServiceRequest:
-        if place in self._recent:
-            self._recent.move_to_end(place)
-            return self._recent[place]
-        record = find_record(*place)
+    def _load_record(self, location: tuple[Path, int]) -> ExportTraceServiceRequest:
+        if location in self._recent:
+            self._recent.move_to_end(location)
+            return self._recent[location]
+        record = find_record(*location)
         if record is None:
-            raise LookupError(f"the log holds no record at {place[0].name}, byte {place[1]}")
-        request = self._recent[place] = decode_record(record)
+            raise LookupError(f"the log holds no record at {location[0].name}, byte {location[1]}")
+        request = self._recent[location] = decode_record(record)
         if len(self._recent) > _RECENT_RECORDS:
             self._recent.popitem(last=False)
         return request

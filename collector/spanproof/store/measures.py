@@ -158,7 +158,7 @@ class Measures:
             source, bound = build_verdict_source(
                 client, self._connections.database, chosen, fails_when, bucket_ns=bucket_ns, by=by
             )
-        order = f"{' + '.join(f'found_{place}' for place in range(len(_COUNTS)))} DESC"
+        order = f"{' + '.join(f'found_{index}' for index in range(len(_COUNTS)))} DESC"
         rows = self._fetch_aggregates(_COUNTS, source, by, bound, order, at="at")
         return {values: parse_counts(row) for values, row in rows}
 
@@ -390,15 +390,15 @@ class Measures:
         if self._windows is not None:
             # A stretch of time that is in the same windows is aggregated once, however many these are.
             dimensions = "".join(f"{column}, " for column in columns[1:])
-            states = [f"{one.build_state()} AS state_{place}" for place, one in enumerate(aggregates)]
+            states = [f"{one.build_state()} AS state_{index}" for index, one in enumerate(aggregates)]
             parts = (
                 f"(SELECT {dimensions}{self._windows.build_bounds(at)} AS bounds, {', '.join(states)}"  # noqa: S608
                 f" FROM {source} GROUP BY {dimensions}bounds)"
             )
             source = f"(SELECT *, {build_numbers('bounds')} AS {WINDOW_COLUMN} FROM {parts})"  # noqa: S608
-            calls = [one.build_merge(f"state_{place}") for place, one in enumerate(aggregates)]
+            calls = [one.build_merge(f"state_{index}") for index, one in enumerate(aggregates)]
             parameters = {**parameters, **self._windows.parameters}
-        found = ", ".join(f"{call} AS found_{place}" for place, call in enumerate(calls))
+        found = ", ".join(f"{call} AS found_{index}" for index, call in enumerate(calls))
         rows = self._fetch_rows(
             f"SELECT {keys}{found} FROM {source}{self._build_grouping(by, order)}",  # noqa: S608
             parameters,

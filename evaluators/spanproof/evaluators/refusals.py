@@ -18,7 +18,7 @@ _CODE_REFUSED = "CodeRefused"
 
 # The exceptions by which the OpenAI Agents SDK ends a run or a call for a guardrail.
 _TRIPWIRES = frozenset(
-    f"{place}GuardrailTripwireTriggered" for place in ("Input", "Output", "ToolInput", "ToolOutput")
+    f"{guarded}GuardrailTripwireTriggered" for guarded in ("Input", "Output", "ToolInput", "ToolOutput")
 )
 
 # The rules of budgets that are used up. The other rule, `budget.tool`, refuses one tool and leaves the rest.

@@ -57,7 +57,7 @@ def list_sources(
 ) -> list[Source]:
     """Return all sources, the outputs first; `calls` has the tool and the arguments of each output."""
     found = [
-        Source(SourceKind.OUTPUT, text, *calls.get(place, ("", ""))) for place, text in enumerate(outputs)
+        Source(SourceKind.OUTPUT, text, *calls.get(index, ("", ""))) for index, text in enumerate(outputs)
     ]
     found += [Source(SourceKind.ERROR, text) for text in context.errors if text.strip()]
     found += [Source(SourceKind.EARLIER, text) for text in context.earlier]

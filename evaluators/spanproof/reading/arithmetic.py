@@ -31,7 +31,7 @@ def is_result(fits: Callable[[float], bool], amounts: Sequence[float], factors: 
     """
     if any(fits(amount * factor) or fits(amount / factor) for amount in amounts for factor in factors):
         return True
-    return any(fits(each) for pair in combinations(amounts, 2) for each in list_results(*pair)[1:])
+    return any(fits(result) for pair in combinations(amounts, 2) for result in list_results(*pair)[1:])
 
 
 def list_joint_results(amounts: Sequence[float]) -> list[float]:

@@ -47,21 +47,21 @@ def list_cues(words: Sequence[Word]) -> frozenset[str]:
     return frozenset(kind for kind in _OPERATIONS if any(is_of(word, kind) for word in words))
 
 
-def is_among(word: Word, known: frozenset[str]) -> bool:
+def is_among(word: Word, forms: frozenset[str]) -> bool:
     """Return whether a word, its lemma or all of its parts are among some words."""
     parts = list_base_forms(word.text)
-    is_in_parts = bool(parts) and parts <= known
-    return is_in_parts or not known.isdisjoint((word.form, get_base_form(word.lemma)))
+    is_in_parts = bool(parts) and parts <= forms
+    return is_in_parts or not forms.isdisjoint((word.form, get_base_form(word.lemma)))
 
 
-def names_mean(known: frozenset[str]) -> bool:
+def names_mean(forms: frozenset[str]) -> bool:
     """Return whether a field is that of a mean: `avg_minutes`, of which a value is "on average"."""
-    return any(get_base_form(name) in known for name in load_words("mean"))
+    return any(get_base_form(name) in forms for name in load_words("mean"))
 
 
-def names_field(word: Word, known: frozenset[str]) -> bool:
+def names_field(word: Word, forms: frozenset[str]) -> bool:
     """Return whether a word is among the words of a field, or says "mean" of the field of one."""
-    return is_among(word, known) or (is_of(word, "mean") and names_mean(known))
+    return is_among(word, forms) or (is_of(word, "mean") and names_mean(forms))
 
 
 @lru_cache(maxsize=16384)

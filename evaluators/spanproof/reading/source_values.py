@@ -64,7 +64,7 @@ class _SortedNumbers:
             near = _select_near(amounts, amount, reach)
             if near:
                 # Whole amounts differ by 1 at least.
-                distance = max(min(1.0, 2 * reach), 2 * min(abs(each - amount) for each in near))
+                distance = max(min(1.0, 2 * reach), 2 * min(abs(value - amount) for value in near))
                 # Of the amounts from a half of it to twice as much, so many are expected that near.
                 around = _select_near(amounts, 1.25 * amount, 0.75 * amount)
                 if len(around) * distance / (1.5 * amount) < _MOST_BY_CHANCE:

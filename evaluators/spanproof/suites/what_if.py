@@ -140,7 +140,8 @@ def _build_final_call(call: RecordedCall, answer: Payload) -> RecordedCall:
     if not is_answer(call) or call.result is None:
         return call
     args, kwargs = (
-        _build_changed(given, call.result.value, answer.value) for given in ([*call.args], {**call.kwargs})
+        _build_changed(arguments, call.result.value, answer.value)
+        for arguments in ([*call.args], {**call.kwargs})
     )
     return replace(call, args=tuple(args), kwargs=kwargs, result=answer)
 

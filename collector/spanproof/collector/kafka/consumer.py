@@ -170,7 +170,7 @@ class SpanConsumer:
     def _write_positions(self, positions: dict[int, int], *, wait: bool = False) -> None:
         if not positions:
             return
-        offsets = [TopicPartition(self._rules.topic, each, at) for each, at in positions.items()]
+        offsets = [TopicPartition(self._rules.topic, partition, at) for partition, at in positions.items()]
         try:
             if wait:
                 self._consumer.commit(offsets=offsets, asynchronous=False)
@@ -181,7 +181,7 @@ class SpanConsumer:
             log.warning("kafka: offsets cannot be committed: %s", failure.args[0].str())
 
     def _on_assign(self, consumer: Consumer, partitions: Sequence[TopicPartition]) -> None:
-        log.info("assigned partitions %s", [each.partition for each in partitions])
+        log.info("assigned partitions %s", [partition.partition for partition in partitions])
         self._telemetry.kafka_rebalances.labels("assigned").inc()
         self._telemetry.kafka_partitions.inc(len(partitions))
         # New ones are not paused: the next look at the load does that.
@@ -192,7 +192,7 @@ class SpanConsumer:
         if self._stopped.is_set():
             return  # the pipeline has ended, and what is done is committed
         self._telemetry.kafka_rebalances.labels("revoked").inc()
-        numbers = [each.partition for each in partitions]
+        numbers = [partition.partition for partition in partitions]
         dropped = self._pipeline.remove_open(self._offsets.list_records(numbers))
         begun = self._offsets.list_records(numbers) - set(dropped)
         if not self._offsets.wait_for(begun, self._rules.hand_over_s):
@@ -205,7 +205,7 @@ class SpanConsumer:
         if self._stopped.is_set():
             return
         self._telemetry.kafka_rebalances.labels("lost").inc()
-        numbers = [each.partition for each in partitions]
+        numbers = [partition.partition for partition in partitions]
         self._remove_partitions(numbers, self._pipeline.remove_open(self._offsets.list_records(numbers)))
 
     def _remove_partitions(self, partitions: Sequence[int], dropped: Sequence[int]) -> None:
@@ -226,8 +226,8 @@ def count_lag(consumer: Consumer) -> int:
     nothing came yet counts as read.
     """
     lag = 0
-    for place in consumer.position(consumer.assignment()):
-        _, end = consumer.get_watermark_offsets(place, cached=True)
-        if place.offset >= 0 and end >= 0:  # negative: not known yet
-            lag += max(0, end - place.offset)
+    for position in consumer.position(consumer.assignment()):
+        _, end = consumer.get_watermark_offsets(position, cached=True)
+        if position.offset >= 0 and end >= 0:  # negative: not known yet
+            lag += max(0, end - position.offset)
     return lag

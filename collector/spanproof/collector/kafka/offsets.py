@@ -87,7 +87,7 @@ class Offsets:
             for partition in wanted:
                 self._partitions.pop(partition, None)
             self._records = {
-                record: place for record, place in self._records.items() if place[0] not in wanted
+                record: position for record, position in self._records.items() if position[0] not in wanted
             }
             self._guard.notify_all()
 

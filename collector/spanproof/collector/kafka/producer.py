@@ -130,8 +130,8 @@ def create_topic(rules: Kafka) -> None:
     """
     admin = AdminClient({**rules.build_client_options()})
     try:
-        known = admin.list_topics(timeout=_TOPIC_S).topics
-        if rules.topic in known or rules.partitions is None:
+        topics = admin.list_topics(timeout=_TOPIC_S).topics
+        if rules.topic in topics or rules.partitions is None:
             return
         made = admin.create_topics([NewTopic(rules.topic, rules.partitions)])
         made[rules.topic].result(_TOPIC_S)

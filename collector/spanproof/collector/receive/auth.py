@@ -117,11 +117,11 @@ class Authoriser:
 
 def _read_grants(file: Path) -> dict[bytes, Grant]:
     try:
-        given = yaml.safe_load(file.read_text(encoding="utf-8"))
-        if given is None:
+        document = yaml.safe_load(file.read_text(encoding="utf-8"))
+        if document is None:
             # What an editor leaves for a moment while it writes must not refuse everyone.
             raise TokenFileError(f"tokens_file {file} is empty; write `[]` for no token")
-        return _build_grants(_TOKENS.validate_python(given))
+        return _build_grants(_TOKENS.validate_python(document))
     except OSError as problem:
         raise TokenFileError(f"tokens_file {file} cannot be read: {problem.strerror}") from problem
     except (yaml.YAMLError, UnicodeDecodeError):
@@ -130,16 +130,16 @@ def _read_grants(file: Path) -> dict[bytes, Grant]:
     except ValidationError as invalid:
         # Without what was given: where it is wrong it may still be a token.
         first = invalid.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise TokenFileError(f"tokens_file {file}: {place or 'the file'}: {first['msg']}") from None
+        path = ".".join(map(str, first["loc"]))
+        raise TokenFileError(f"tokens_file {file}: {path or 'the file'}: {first['msg']}") from None
 
 
 def _build_grants(tokens: Iterable[Token]) -> dict[bytes, Grant]:
     return {
-        _encode_token(each.token.get_secret_value().strip()): Grant(
-            frozenset(each.roles), each.project, each.name
+        _encode_token(entry.token.get_secret_value().strip()): Grant(
+            frozenset(entry.roles), entry.project, entry.name
         )
-        for each in tokens
+        for entry in tokens
     }
 
 

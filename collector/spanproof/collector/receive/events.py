@@ -90,8 +90,8 @@ def read_span_evidence(request: ExportTraceServiceRequest, body: bytes, project:
                     if event.name == genai.EVALUATION_RESULT_EVENT:
                         named = find_named_project(resource.resource.attributes)
                         of_span = get_span_project(span, named, project)
-                        place = _Place(of_span, span.trace_id.hex(), span.span_id.hex())
-                        _add_score(get_attributes(event.attributes), place, event.time_unix_nano, found)
+                        target = _Place(of_span, span.trace_id.hex(), span.span_id.hex())
+                        _add_score(get_attributes(event.attributes), target, event.time_unix_nano, found)
     return found
 
 
@@ -103,20 +103,20 @@ def _add_record(record: LogRecord, resource: Resource, found: Evidence) -> None:
     given_ns = record.time_unix_nano or record.observed_time_unix_nano
     if (name or attributes.get(_EVENT_NAME)) == genai.EVALUATION_RESULT_EVENT:
         project = find_named_project(record.attributes) or find_named_project(resource.attributes) or ""
-        place = _Place(project, record.trace_id.hex(), record.span_id.hex())
-        _add_score(attributes, place, given_ns, found)
+        target = _Place(project, record.trace_id.hex(), record.span_id.hex())
+        _add_score(attributes, target, given_ns, found)
     elif ours.FEEDBACK_KIND in attributes:
         _add_feedback(record, attributes, resource, found)
 
 
 def _add_score(
-    attributes: Mapping[str, AttributeValue], place: _Place, given_ns: int, found: Evidence
+    attributes: Mapping[str, AttributeValue], target: _Place, given_ns: int, found: Evidence
 ) -> None:
     full = attributes.get(genai.EVALUATION_NAME)
     if not isinstance(full, str) or not (name := _normalise_name(full)):
         found.refused.append(f"an evaluation result has no {genai.EVALUATION_NAME}")
         return
-    if not _is_id(place.trace_id, 16):
+    if not _is_id(target.trace_id, 16):
         found.refused.append(f"the evaluation result {full[:100]!r} names no trace")
         return
     number, label = _find_number(attributes), _find_label(attributes)
@@ -128,10 +128,10 @@ def _add_score(
         return
     explanation = attributes.get(genai.EVALUATION_EXPLANATION)
     shown_explanation = explanation[:_EXPLANATION_CHARS] if isinstance(explanation, str) else ""
-    span_id = place.span_id if _is_id(place.span_id, 8) else None
+    span_id = target.span_id if _is_id(target.span_id, 8) else None
     found.scores.append(
         ExternalScore(
-            trace_id=place.trace_id,
+            trace_id=target.trace_id,
             span_id=span_id,
             layer=Layer.TRAJECTORY,
             name=name if name not in BUILT_IN else f"{_SOURCE}_{name}"[:64],
@@ -142,7 +142,7 @@ def _add_score(
             raw=number if number != value else None,
             unit="",
             given_ns=given_ns or time.time_ns(),
-            project=place.project,
+            project=target.project,
         )
     )
 
@@ -170,9 +170,9 @@ def _normalise_name(name: str) -> str:
 
 
 def _find_label(attributes: Mapping[str, AttributeValue]) -> Label | None:
-    given = attributes.get(genai.EVALUATION_SCORE_LABEL)
+    text = attributes.get(genai.EVALUATION_SCORE_LABEL)
     try:
-        return Label(given.lower()) if isinstance(given, str) else None
+        return Label(text.lower()) if isinstance(text, str) else None
     except ValueError:
         return None
 

@@ -104,7 +104,8 @@ def build_grpc_server(acceptor: Acceptor) -> grpc.aio.Server:
     }
     return grpc.aio.server(
         handlers=[
-            grpc.method_handlers_generic_handler(name, {"Export": each}) for name, each in services.items()
+            grpc.method_handlers_generic_handler(name, {"Export": handler})
+            for name, handler in services.items()
         ],
         options=[
             ("grpc.max_receive_message_length", acceptor.limits.max_body_bytes),

@@ -77,7 +77,7 @@ def build_http_app(
     )
     return Starlette(
         routes=[
-            *(Route(each.signal.path, each.export, methods=["POST"]) for each in exports),
+            *(Route(export.signal.path, export.export, methods=["POST"]) for export in exports),
             Route("/livez", livez, methods=["GET"]),
             Route("/readyz", readyz, methods=["GET"]),
             Route("/metrics", metrics, methods=["GET"]),

@@ -133,8 +133,8 @@ def parse_document(model: type[_B], body: bytes) -> _B:
         return model.model_validate_json(body)
     except ValidationError as invalid:
         faults = [
-            f"{'.'.join(map(str, each['loc'])) or 'body'}: {describe_error(each)}"
-            for each in invalid.errors(include_url=False)[:_FAULTS]
+            f"{'.'.join(map(str, fault['loc'])) or 'body'}: {describe_error(fault)}"
+            for fault in invalid.errors(include_url=False)[:_FAULTS]
         ]
         raise Refused(Reason.MALFORMED, "; ".join(faults)) from invalid
 

@@ -52,8 +52,8 @@ class Redactor:
         values.add_message(message)
         suspects = range(len(values.nodes)) if self._screen is None else values.list_matches(self._screen)
         changed = 0
-        for place in sorted(suspects):
-            changed += self._redact_node(values.nodes[place])
+        for index in sorted(suspects):
+            changed += self._redact_node(values.nodes[index])
         return changed
 
     def redact_text(self, text: str) -> str:
@@ -194,9 +194,9 @@ def _find_screen(rules: RedactionRules) -> Any | None:
 def _record_incomplete(span: OtlpSpan, key: str) -> None:
     """Name an attribute among those that are not whole, which is what the evaluation goes by."""
     for mark in _MARKS:
-        pair = next((each for each in span.attributes if each.key == mark), None)
+        pair = next((attribute for attribute in span.attributes if attribute.key == mark), None)
         names = (pair or span.attributes.add(key=mark)).value.array_value.values
-        if all(each.string_value != key for each in names):
+        if all(value.string_value != key for value in names):
             names.add(string_value=key)
 
 

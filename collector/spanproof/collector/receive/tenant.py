@@ -51,8 +51,8 @@ def set_project(request: Message, signal: Signal, project: str, body: bytes) -> 
     changed = False
     resources: Any = getattr(request, SHAPES[signal].resources)
     is_named = PROJECT_MARK in body
-    for each in resources:
-        pairs = each.resource.attributes
+    for group in resources:
+        pairs = group.resource.attributes
         found = [pair for pair in pairs if pair.key == COHORT_PROJECT] if is_named else []
         if [pair.value.string_value for pair in found] != [project]:
             for pair in found:
@@ -60,7 +60,7 @@ def set_project(request: Message, signal: Signal, project: str, body: bytes) -> 
             pairs.add(key=COHORT_PROJECT).value.string_value = project
             changed = True
         if is_named:
-            for record in _iter_records(each, signal):
+            for record in _iter_records(group, signal):
                 changed |= remove_project(record)
     return changed
 

@@ -81,25 +81,25 @@ class Values:
 
     def _add_pairs(self, pairs: Iterable[KeyValue], span: Any) -> None:
         for pair in pairs:
-            place = len(self.nodes)
+            index = len(self.nodes)
             self.nodes.append(Node(pair, None, span))
             # The same keys are on every span.
-            self._places_of_key.setdefault(pair.key, []).append(place)
+            self._places_of_key.setdefault(pair.key, []).append(index)
             value = pair.value
             if value.WhichOneof("value") == "string_value" and "\\" not in (text := value.string_value):
                 self._texts.append(text.encode())
-                self._owners.append(place)
+                self._owners.append(index)
                 continue
             for text in _iter_value_texts(value):
                 self._texts.append(text.encode("utf-8", "replace"))
-                self._owners.append(place)
+                self._owners.append(index)
 
     def _add(self, node: Node, texts: Iterable[str]) -> None:
-        place = len(self.nodes)
+        index = len(self.nodes)
         self.nodes.append(node)
         for text in texts:
             self._texts.append(text.encode("utf-8", "replace"))
-            self._owners.append(place)
+            self._owners.append(index)
 
 
 def encode_texts(message: Message) -> bytes:

@@ -112,10 +112,10 @@ def _format_body(response: httpx.Response) -> str:
 
 
 def _get_retry_after_s(response: httpx.Response) -> float:
-    given = response.headers.get("retry-after", "").strip()
-    if given.isdecimal():
-        return min(float(given), 3600.0)
+    header = response.headers.get("retry-after", "").strip()
+    if header.isdecimal():
+        return min(float(header), 3600.0)
     try:
-        return min(3600.0, max(0.0, (parsedate_to_datetime(given) - datetime.now(UTC)).total_seconds()))
+        return min(3600.0, max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()))
     except (ValueError, TypeError):
         return 0.0

@@ -91,7 +91,7 @@ class Langfuse:
     def fetch_status(self, client: httpx.Client) -> str:
         """Return the project of the keys."""
         answer = read_json(send_request(client, "GET", "/api/public/projects"))
-        names = [str(each.get("name")) for each in answer.get("data", [])]
+        names = [str(entry.get("name")) for entry in answer.get("data", [])]
         return f"Langfuse answers; the keys are of {', '.join(names) or 'no project'}"
 
 
@@ -146,11 +146,11 @@ class Mlflow:
 
     def send(self, client: httpx.Client, items: Sequence[Item]) -> None:
         """Create assessments, or update those that are there."""
-        known: dict[str, dict[str, str]] = {}
+        ids_by_trace: dict[str, dict[str, str]] = {}
         for item in items:
             trace_id = f"tr-{item.score.trace_id}"
-            if trace_id not in known:
-                known[trace_id] = self._fetch_assessment_ids(client, trace_id)
+            if trace_id not in ids_by_trace:
+                ids_by_trace[trace_id] = self._fetch_assessment_ids(client, trace_id)
             path = f"/api/3.0/mlflow/traces/{trace_id}/assessments"
             assessment = {"trace_id": trace_id, "rationale": item.explanation, "metadata": item.facts}
             if item.amount is not None:
@@ -159,7 +159,7 @@ class Mlflow:
                 assessment["feedback"] = {
                     "error": {"error_code": str(item.label).upper(), "error_message": item.explanation}
                 }
-            there = known[trace_id].get(item.key)
+            there = ids_by_trace[trace_id].get(item.key)
             if there is not None:
                 update = {"assessment": {**assessment, "assessment_id": there}}
                 mask = {"update_mask": "feedback,rationale,metadata"}
@@ -190,9 +190,9 @@ class Mlflow:
         answer = read_json(send_request(client, "GET", path, missing_is_late=True))
         info = (answer.get("trace") or {}).get("trace_info") or {}
         return {
-            each["metadata"]["spanproof.score.key"]: each["assessment_id"]
-            for each in info.get("assessments", [])
-            if "spanproof.score.key" in (each.get("metadata") or {})
+            assessment["metadata"]["spanproof.score.key"]: assessment["assessment_id"]
+            for assessment in info.get("assessments", [])
+            if "spanproof.score.key" in (assessment.get("metadata") or {})
         }
 
 

@@ -90,13 +90,13 @@ class SinkQueue:
                 if key not in items:
                     items[key] = Item(key, replace(decode_value(Score, body), outcome=WITHDRAWN))
             for item in items.values():
-                known = before.get(item.key)
+                earlier = before.get(item.key)
                 mark = compute_mark(item.score)
-                if known is None and isinstance(item.score.outcome, Skipped):
+                if earlier is None and isinstance(item.score.outcome, Skipped):
                     continue  # the product has no value that this one would take back
-                if known is not None and known[0] == mark:
+                if earlier is not None and earlier[0] == mark:
                     continue
-                waits_already = known is not None and known[1] == _State.WAITING
+                waits_already = earlier is not None and earlier[1] == _State.WAITING
                 if room <= 0 and not waits_already:
                     dropped += 1
                     continue
@@ -121,11 +121,11 @@ class SinkQueue:
         """Note that these were taken, each in the state that was sent."""
         with self._guard, self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            for each in done:
-                self._db.execute("UPDATE items SET was_sent = 1 WHERE key = ?", (each.item.key,))
+            for entry in done:
+                self._db.execute("UPDATE items SET was_sent = 1 WHERE key = ?", (entry.item.key,))
                 self._db.execute(
                     "UPDATE items SET state = ?, reason = '' WHERE key = ? AND mark = ?",
-                    (_State.SENT, each.item.key, each.mark),
+                    (_State.SENT, entry.item.key, entry.mark),
                 )
             self._remove_oldest()
 
@@ -144,7 +144,7 @@ class SinkQueue:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.executemany(
                 "UPDATE items SET tries = tries + 1, due_ns = ? WHERE key = ?",
-                [(due_ns, each.item.key) for each in items],
+                [(due_ns, entry.item.key) for entry in items],
             )
 
     @property

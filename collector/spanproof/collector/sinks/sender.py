@@ -112,7 +112,7 @@ class _Lane(QueueLane[SinkQueue]):
     def _send_items(self, client: httpx.Client, due: Sequence[Waiting]) -> None:
         """Send these; where one of several is refused, find it by halves."""
         try:
-            self._adapter.send(client, [each.item for each in due])
+            self._adapter.send(client, [entry.item for entry in due])
         except Unavailable:
             raise
         except Exception as problem:  # noqa: BLE001 - an answer of any shape costs its own score alone

@@ -194,18 +194,18 @@ class Assembler:
         trace_key = _encode_key(fragment.key)
         packed = self._open.get(trace_key, self._closed.get(trace_key))
         entries = fragment.entries
-        known = _Trace(packed) if packed is not None else None
+        state = _Trace(packed) if packed is not None else None
         fresh = [
             entries[at : at + ENTRY_BYTES]
             for at in range(0, len(entries), ENTRY_BYTES)
-            if known is None or not self._is_known_span(trace_key, known, entries[at : at + _KEY_BYTES])
+            if state is None or not self._is_known_span(trace_key, state, entries[at : at + _KEY_BYTES])
         ]
         self._on_repeated(len(entries) // ENTRY_BYTES - len(fresh))
         if not fresh:
-            if known is None or trace_key not in self._open:
+            if state is None or trace_key not in self._open:
                 return False
             # An exporter that repeats itself did not get our answer; what it holds is not stored yet.
-            known.add_record(record, needed=False)
+            state.add_record(record, needed=False)
             self._size += ENTRY_BYTES
             return True
         trace = self._open_trace(trace_key, now_s)

@@ -232,11 +232,11 @@ def _read_answer(where: str, signal: Signal, answer: bytes) -> Delivery:
 
 def _get_retry_after_s(response: httpx.Response) -> float:
     """Return the wait that an endpoint requires, given in seconds or as a date."""
-    given = response.headers.get("retry-after", "").strip()
-    if given.isdecimal():
-        return min(float(given), _LONGEST_WAIT_S)
+    header = response.headers.get("retry-after", "").strip()
+    if header.isdecimal():
+        return min(float(header), _LONGEST_WAIT_S)
     try:
-        wait_s = (parsedate_to_datetime(given) - datetime.now(UTC)).total_seconds()
+        wait_s = (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds()
         return min(max(0.0, wait_s), _LONGEST_WAIT_S)
     except (ValueError, TypeError):
         return 0.0

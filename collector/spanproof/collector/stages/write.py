@@ -157,7 +157,8 @@ class Writer(QueuedWriter[Evaluated]):
         if not body:
             requests = (decode_record(self._wal.read(number)) for number in complete.bodies)
             body = b"".join(
-                select_trace_spans(each, complete.key, self._project).SerializeToString() for each in requests
+                select_trace_spans(request, complete.key, self._project).SerializeToString()
+                for request in requests
             )
         return DeadLetter(
             complete.trace_id,

@@ -38,9 +38,9 @@ class VerdictRequest(_Body):
 
     @model_validator(mode="after")
     def _check_exactly_one(self) -> Self:
-        given = [name for name in ("code", "span", "trace") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError(f"give exactly one of code, span and trace, got {' and '.join(given) or 'none'}")
+        named = [name for name in ("code", "span", "trace") if getattr(self, name) is not None]
+        if len(named) != 1:
+            raise ValueError(f"give exactly one of code, span and trace, got {' and '.join(named) or 'none'}")
         if unknown := sorted(self.subject.keys() - set(SUBJECT)):
             raise ValueError(f"subject: unknown name {unknown[0]!r}; known: {', '.join(SUBJECT)}")
         return self

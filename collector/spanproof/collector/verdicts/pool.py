@@ -97,13 +97,13 @@ class ScanPool:
         for process in self._all:
             process.end()
 
-    def _run_scan(self, job: Job, came: float) -> Scanned:
+    def _run_scan(self, job: Job, received_s: float) -> Scanned:
         process = self._free.get()  # there are as many threads as processes
         try:
             # At least half of the time is for the scan: waiting must not make it late.
-            if time.monotonic() - came > self._rules.deadline_s / 2:
+            if time.monotonic() - received_s > self._rules.deadline_s / 2:
                 raise ScanFull("the request waited too long")
-            return process.scan(job, came + self._rules.deadline_s)
+            return process.scan(job, received_s + self._rules.deadline_s)
         except ScannerGone as gone:
             return _build_unscanned("scanner_error", str(gone))
         except ScanLate as late:

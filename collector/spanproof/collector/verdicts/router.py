@@ -90,7 +90,7 @@ class Router:
             cohort={"project": request.project} if request.project else {},
             trace_id=request.trace_id,
         )
-        states = Counter(find_state(each.layer, each.name, each.outcome) for each in scores)
+        states = Counter(find_state(score.layer, score.name, score.outcome) for score in scores)
         return FailRate(
             passed=states[State.PASS],
             failed=states[State.FAIL],

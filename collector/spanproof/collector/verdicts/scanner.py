@@ -57,7 +57,7 @@ def _iter_trace_scans(pipeline: Pipeline, job: TraceJob) -> Iterator[tuple[str, 
 
 def _build_scanned(scans: Sequence[tuple[str, str, Scan]]) -> Scanned:
     found = [(position, one) for position, (_, _, scan) in enumerate(scans) for one in scan.findings]
-    found.sort(key=lambda each: _STRICTNESS[each[1].verdict])
+    found.sort(key=lambda pair: _STRICTNESS[pair[1].verdict])
     verdicts = [scan.verdict for _, _, scan in scans]
     return Scanned(
         min(verdicts, key=_STRICTNESS.__getitem__, default=Verdict.ALLOW).value,
@@ -73,8 +73,8 @@ def _with_short_texts(finding: Finding) -> Finding:
 
 def _with_scanner_time(policy: Policy, seconds: float) -> Policy:
     """Return the policy with at most these seconds for each scanner, so that the others' findings come."""
-    given = policy.scanner_time_s
-    return replace(policy, scanner_time_s=seconds if given is None else min(given, seconds))
+    limit_s = policy.scanner_time_s
+    return replace(policy, scanner_time_s=seconds if limit_s is None else min(limit_s, seconds))
 
 
 def main() -> None:

@@ -72,7 +72,7 @@ def list_reports(directory: Path) -> list[SegmentReport]:
                 first=first_number,
                 last=last_number,
                 records=len(records),
-                undone=sum(not checkpoint.has_done(each.number) for each in records),
+                undone=sum(not checkpoint.has_done(record.number) for record in records),
                 torn_bytes=torn,
                 damaged=tuple(damaged),
                 skipped=sum(number not in checkpoint.done for number in missing),

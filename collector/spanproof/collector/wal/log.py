@@ -231,8 +231,8 @@ class Wal:
         Raises:
             LookupError: the log does not hold it.
         """
-        place = self.get_place(number)
-        record = wal_file.find_record(place.path, place.offset)
+        location = self.get_place(number)
+        record = wal_file.find_record(location.path, location.offset)
         if record is None or record.number != number:
             raise LookupError(f"record {number} is damaged")
         return record
@@ -331,7 +331,7 @@ class Wal:
         following = max(checkpoint.below, checkpoint.durable, max(checkpoint.done, default=0) + 1, 1)
         found = wal_file.list_segments(self._directory)
         damaged: list[Path] = []
-        lost = 0
+        losses = 0
         accounted: set[int] = set()
         for position, (first, path) in enumerate(found):
             segment = _Segment(path, first, size=path.stat().st_size)
@@ -352,7 +352,7 @@ class Wal:
                 accounted.update(missing)
                 unknown = sum(number not in checkpoint.done for number in missing)
                 damaged.append(self._keep_damaged(path))
-                lost += unknown
+                losses += unknown
                 log.error(
                     "%s is damaged at bytes %d to %d: up to %d requests are lost; a copy is in %s",
                     path,
@@ -371,7 +371,7 @@ class Wal:
                 self._unread.append(segment)
             else:
                 self._remove_segment(segment)
-        self._damage = Damage(tuple(dict.fromkeys(damaged)), lost + gone, gone, read_again)
+        self._damage = Damage(tuple(dict.fromkeys(damaged)), losses + gone, gone, read_again)
         return following
 
     def _reopen_wrongly_done(self, checkpoint: Checkpoint) -> int:

@@ -9,14 +9,14 @@ from collections.abc import Collection
 _GIVEN_APART = 2
 
 
-def find_call_problem(main: ast.FunctionDef | ast.AsyncFunctionDef, given: Collection[str]) -> str | None:
+def find_call_problem(main: ast.FunctionDef | ast.AsyncFunctionDef, supplied: Collection[str]) -> str | None:
     """Return why `main(completion, target, **variables)` would raise; None where it would not or may not.
 
     Variables that it does not name are not given to it.
 
     Args:
         main: the definition.
-        given: names of the variables.
+        supplied: names of the variables.
     """
     if main.decorator_list:
         return None
@@ -31,6 +31,6 @@ def find_call_problem(main: ast.FunctionDef | ast.AsyncFunctionDef, given: Colle
     wanted = {
         parameter.arg for parameter in (*without_default, *(arg for arg, default in pairs if default is None))
     }
-    if lacking := sorted(wanted - (set(given) & by_name)):
+    if lacking := sorted(wanted - (set(supplied) & by_name)):
         return f"main wants {', '.join(lacking)}, which nothing gives it"
     return None

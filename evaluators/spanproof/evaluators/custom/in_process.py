@@ -52,16 +52,16 @@ class InProcess:
         Raises:
             EvaluatorError: it wants a value that there is not.
         """
-        known = _GIVEN | set(given)
+        available = _GIVEN | set(given)
         for parameter in inspect.signature(self.function).parameters.values():
             is_filled = (
                 parameter.kind in (parameter.VAR_KEYWORD, parameter.VAR_POSITIONAL)
                 or parameter.default is not parameter.empty
             )
-            if not is_filled and parameter.name not in known:
+            if not is_filled and parameter.name not in available:
                 raise EvaluatorError(
                     f"evaluator {self.name!r}: {self.target} wants {parameter.name!r}, and is given"
-                    f" {', '.join(sorted(known))}; further values are `variables`"
+                    f" {', '.join(sorted(available))}; further values are `variables`"
                 )
 
     def check_target(self, target: JsonValue) -> None:

@@ -42,16 +42,16 @@ def select_excerpts(
     words = [list_words(chunk) & frozenset(wanted) for _, chunk in chunks]
     frequency = Counter(word for found in words for word in found)
 
-    def weigh(place: int) -> tuple[float, int]:
+    def weigh(index: int) -> tuple[float, int]:
         # Later chunks first among equals: the last output counts where outputs changed.
-        return sum(1 / frequency[word] for word in words[place]), place
+        return sum(1 / frequency[word] for word in words[index]), index
 
     kept: set[int] = set()
     left = max_characters
-    for place in sorted(range(len(chunks)), key=weigh, reverse=True):
-        if len(chunks[place][1]) <= left:
-            kept.add(place)
-            left -= len(chunks[place][1])
+    for index in sorted(range(len(chunks)), key=weigh, reverse=True):
+        if len(chunks[index][1]) <= left:
+            kept.add(index)
+            left -= len(chunks[index][1])
     return tuple(_build_part(number, part, chunks, kept) for number, part in enumerate(parts))
 
 
@@ -72,10 +72,10 @@ def _split_lines(text: str) -> list[str]:
 
 def _build_part(number: int, part: Part, chunks: Sequence[tuple[int, str]], kept: Collection[int]) -> Part:
     text, left_out = "", 0
-    for place, (owner, chunk) in enumerate(chunks):
+    for index, (owner, chunk) in enumerate(chunks):
         if owner != number:
             continue
-        if place not in kept:
+        if index not in kept:
             left_out += len(chunk)
             continue
         text += f"[… {left_out} characters left out …]\n" if left_out else ""

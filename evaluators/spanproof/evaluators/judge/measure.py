@@ -95,7 +95,7 @@ def list_judge_measurements(labels: Iterable[PersonLabel], scores: Iterable[Scor
             pair = _Pair(_format_week(score.span_time_ns), passes, ruling)
             pairs.setdefault((judge, score.layer), []).append(pair)
     found: list[JudgeMeasurement] = []
-    for judge, layer in sorted(pairs, key=lambda place: (_LAYERS.index(place[1]), place[0])):
+    for judge, layer in sorted(pairs, key=lambda pair: (_LAYERS.index(pair[1]), pair[0])):
         own = pairs[judge, layer]
         by_week: dict[str, list[_Pair]] = {"": own}
         for pair in sorted(own, key=lambda pair: pair.week):

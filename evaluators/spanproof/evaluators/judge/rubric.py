@@ -87,20 +87,20 @@ def _check_score(rubric: Rubric, path: Path, others: Mapping[str, Rubric]) -> No
         )
 
 
-def parse_rubric(text: str, place: str) -> Rubric:
+def parse_rubric(text: str, origin: str) -> Rubric:
     """Parse the rubric that a text is.
 
     Raises:
         RubricError: a key is missing, unknown or of the wrong kind; the message names the place.
     """
-    head, body = _split_head(text.replace("\r\n", "\n"), place)
+    head, body = _split_head(text.replace("\r\n", "\n"), origin)
     if wrong := sorted(head.keys() ^ _KEYS):
-        raise RubricError(f"{place}: the head must have just {', '.join(sorted(_KEYS))}; see {wrong[0]!r}")
+        raise RubricError(f"{origin}: the head must have just {', '.join(sorted(_KEYS))}; see {wrong[0]!r}")
     if head["layer"] not in list(Layer):
-        raise RubricError(f"{place}: layer {head['layer']!r} is none of {', '.join(Layer)}")
+        raise RubricError(f"{origin}: layer {head['layer']!r} is none of {', '.join(Layer)}")
     pass_at = head["pass_at"]
     if isinstance(pass_at, bool) or not isinstance(pass_at, int | float) or not 0 <= pass_at <= 1:
-        raise RubricError(f"{place}: pass_at must be a number from 0 to 1, got {pass_at!r}")
+        raise RubricError(f"{origin}: pass_at must be a number from 0 to 1, got {pass_at!r}")
     version = digest(text)[:12]
     return Rubric(
         str(head["name"]), Layer(str(head["layer"])), str(head["score"]), float(pass_at), body, version

@@ -161,8 +161,8 @@ def _iter_items(holder: _Document, camel: str, snake: str, prefix: str) -> Itera
     if not isinstance(items, list):
         raise MalformedOtlp(f"{prefix}{camel} must be an array, got {type(items).__name__}")
     for index, item in enumerate(items):
-        place = f"{prefix}{camel}[{index}]"
-        yield _get_object(item, place), place
+        path = f"{prefix}{camel}[{index}]"
+        yield _get_object(item, path), path
 
 
 def _get_object(value: object, path: str) -> _Document:

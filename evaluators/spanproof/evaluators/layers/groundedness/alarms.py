@@ -506,7 +506,7 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
     facts = binder.world.list_operands(binder.list_words(reading), bound)
     amounts = list(dict.fromkeys(fact.value.number * fact.factor for fact in facts))
     # A column may have a unit in its name, and the one beside it none: `avg_days` and `promised`.
-    amounts += [each for each in dict.fromkeys(fact.value.amount for fact in facts) if each not in amounts]
+    amounts += [new for new in dict.fromkeys(fact.value.amount for fact in facts) if new not in amounts]
     amounts = amounts[-_MAX_OPERANDS:]
     targets = [1.0, 0.01] if value.kind is Kind.PERCENT else list({1.0, 1 / value.factor})
 
@@ -515,7 +515,7 @@ def is_derivable(stated: Stated, binder: ValueBinder, reading: Reading) -> bool:
 
     if value.unit == "time" and _may_be_span(stated, binder):
         return True
-    others = (each.mention.value for each in reading.stated if each is not stated)
+    others = (other.mention.value for other in reading.stated if other is not stated)
     stated_factors = [other.number for other in others if other.kind is Kind.NUMBER and other.number]
     if any(map(fits, _iter_totals(facts, binder.world))):
         return True

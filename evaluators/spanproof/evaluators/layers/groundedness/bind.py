@@ -244,8 +244,8 @@ class ValueBinder:
 
     def _is_of_other_cell(self, fact: Fact, stated: Stated, reading: Reading) -> bool:
         """Return whether the name right before a value has another number in its cell: 2 of "Lions 2"."""
-        beside = [name for name in reading.names if name.words[-1] == stated.words[0] - 1]
-        cells = {(each.source, *each.cell) for name in beside for each in name.facts}
+        neighbours = [name for name in reading.names if name.words[-1] == stated.words[0] - 1]
+        cells = {(fact.source, *fact.cell) for name in neighbours for fact in name.facts}
         has_number = any((other.source, *other.cell) in cells for other in self.world.numeric)
         return has_number and (fact.source, *fact.cell) not in cells
 
@@ -294,7 +294,7 @@ class ValueBinder:
                 return True
             # What the sentence names is no row of this source: "the refund" of a lone object.
             named = frozenset[int]().union(*subjects)
-            if any(world.base.records[each].source == fact.source for each in named):
+            if any(world.base.records[row].source == fact.source for row in named):
                 return False
         is_lone = len(world.list_siblings(row)) == 1 or all(
             fact.value == other.value for other in self._list_column(fact)

@@ -127,7 +127,7 @@ def _may_follow(stated: Stated, reading: Reading, binder: ValueBinder, printed: 
         for one, by in pairs
         for result in list_results(one.value.number, by.value.number, by.value.kind is Kind.PERCENT)
     )
-    return any(is_hedged_number(value, stated.hedge, each * scale) for each in results for scale in scales)
+    return any(is_hedged_number(value, stated.hedge, one * scale) for one in results for scale in scales)
 
 
 def _list_named_field(reading: Reading, binder: ValueBinder) -> list[Fact]:
@@ -164,7 +164,7 @@ def _list_printed_amounts(reading: Reading, binder: ValueBinder) -> list[Fact]:
     ):
         return []
     text = world.base.texts[world.last_output]
-    is_bare = sorted(text.split()) == sorted(text[each.start : each.end] for each in last)
+    is_bare = sorted(text.split()) == sorted(text[span.start : span.end] for span in last)
     is_only = len({fact.value.number for fact in amounts}) == 1
     return last if is_bare or is_only else []
 

@@ -202,7 +202,7 @@ def _is_mismatched(name: Named, reading: Reading, binder: ValueBinder) -> bool:
     ]
     if not before or _are_of_one_row(name.rows, before[-1].rows, binder):
         return False
-    tables = [{binder.world.base.records[row].group for row in each.rows} for each in (name, before[-1])]
+    tables = [{binder.world.base.records[row].group for row in named.rows} for named in (name, before[-1])]
     return not tables[0].isdisjoint(tables[1])
 
 
@@ -354,8 +354,8 @@ def _is_counting_other(stated: Stated, reading: Reading) -> bool:
     fact = reading.by_stated.get(stated.start)
     if fact is None:
         return False
-    behind = fact.sentence.text[fact.end - fact.sentence.start :].split()[:1] if fact.sentence else []
-    counted = list_base_forms(" ".join(behind)) if behind else fact.words
+    next_word = fact.sentence.text[fact.end - fact.sentence.start :].split()[:1] if fact.sentence else []
+    counted = list_base_forms(" ".join(next_word)) if next_word else fact.words
     return bool(counted) and counted.isdisjoint(word.form for word in reading.words)
 
 
@@ -375,7 +375,7 @@ def _is_type_noun(word: Word, at: int, reading: Reading, binder: ValueBinder) ->
     """
     if word.part != "NOUN" or word.form in binder.world.field_words:
         return False
-    others = {at for each in reading.stated if _is_counting_other(each, reading) for at in each.words}
+    others = {at for other in reading.stated if _is_counting_other(other, reading) for at in other.words}
     is_counted = has_counting_word(reading.words, at, reading.covered - others)
     has_amount = any(claim.kind in _AMOUNTS and claim.cause is Cause.STATED for claim in reading.claims)
     is_subject = word.relation in ("nsubj", "nsubjpass") and bool(reading.claims)
