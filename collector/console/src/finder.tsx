@@ -7,7 +7,7 @@ import { useEffect, useState, type ReactNode } from "react";
 import type { Schema } from "./api";
 import { addressOf, go, traceAddress, withProject } from "./location";
 import { PAGES } from "./pagelist";
-import { pathOf, plainText, useAnswer, useSteadyAnswer } from "./parts";
+import { pathOf, plainText, Problem, useAnswer, useSteadyAnswer } from "./parts";
 import { readQuery } from "./query";
 import { MARKS } from "./state";
 
@@ -27,10 +27,12 @@ const TYPING_MS = 150;
 export default function Finder({ onClose, showKeys }: { onClose: () => void; showKeys: () => void }) {
   const [text, setText] = useState("");
   useEffect(() => spotlight.open(), []);
-  const suites = useSteadyAnswer<Schema["SuiteList"]>("suites");
-  const alerts = useSteadyAnswer<Schema["AlertList"]>("alerts");
-  const failures = useSteadyAnswer<Schema["FailureList"]>("failures", { hours: "720", limit: "200" });
-  const experiments = useSteadyAnswer<Schema["ExperimentList"]>("experiments");
+  const suites = useAnswer<Schema["SuiteList"]>("suites");
+  const alerts = useAnswer<Schema["AlertList"]>("alerts");
+  const failures = useAnswer<Schema["FailureList"]>("failures", { hours: "720", limit: "200" });
+  const experiments = useAnswer<Schema["ExperimentList"]>("experiments");
+  // A reader of one project may not see suites and experiments: that is no fault.
+  const faults = Object.entries({ suites, alerts, failures, experiments }).filter(([, { error }]) => error && error.status !== 403);
   const [typed] = useDebouncedValue(text.trim(), TYPING_MS);
   const words = typed.toLowerCase();
   const cases = useSteadyAnswer<Schema["FoundCases"]>(words.length >= SHORTEST_WORD ? "cases" : "", { text: words });
@@ -44,10 +46,10 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
   ];
   const pages = PAGES.map((each): Found => ({ label: each.name, about: each.about, to: addressOf(each.path), icon: <each.icon size={16} /> }));
   const named: Found[] = [
-    ...(suites?.suites ?? []).map((each) => ({ label: each.name, about: `suite of ${each.cases} cases`, to: `/suites/${pathOf(each.name)}`, icon: <SquareStack size={16} /> })),
-    ...(experiments?.experiments ?? []).map(({ column: { name }, suite }) => ({ label: name, about: `experiment on ${suite}`, to: `/experiments/${pathOf(name)}`, icon: <FlaskConical size={16} /> })),
-    ...(alerts?.rules ?? []).map((each) => ({ label: each.name, about: `alert rule, ${each.bound}`, to: "/alerts", icon: <Bell size={16} /> })),
-    ...(failures?.failures ?? []).map((each) => ({ label: each.name, about: `${each.runs} runs failed`, to: `/failures/${each.id}`, icon: <Flag size={16} /> })),
+    ...(suites.value?.suites ?? []).map((each) => ({ label: each.name, about: `suite of ${each.cases} cases`, to: `/suites/${pathOf(each.name)}`, icon: <SquareStack size={16} /> })),
+    ...(experiments.value?.experiments ?? []).map(({ column: { name }, suite }) => ({ label: name, about: `experiment on ${suite}`, to: `/experiments/${pathOf(name)}`, icon: <FlaskConical size={16} /> })),
+    ...(alerts.value?.rules ?? []).map((each) => ({ label: each.name, about: `alert rule, ${each.bound}`, to: "/alerts", icon: <Bell size={16} /> })),
+    ...(failures.value?.failures ?? []).map((each) => ({ label: each.name, about: `${each.runs} runs failed`, to: `/failures/${each.id}`, icon: <Flag size={16} /> })),
   ];
   const ofCases = (cases?.cases ?? []).map((each): Found => ({ label: each.task || each.id, about: `case ${each.id} of ${each.suite}`, to: `/suites/${pathOf(each.suite)}/cases/${encodeURIComponent(each.id)}`, icon: <SquareStack size={16} /> }));
   const fits = (each: Found) => `${each.label} ${each.about}`.toLowerCase().includes(text.trim().toLowerCase());
@@ -69,11 +71,11 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
             leftSection={each.icon}
             onClick={() => {
               onClose();
-              if (typeof each.to === "string") go(withProject(each.to));
-              else each.to();
+              typeof each.to === "string" ? go(withProject(each.to)) : each.to();
             }}
           />
         ))}
+        {faults.map(([name, { error }]) => <Problem key={name} text={`${name} are not searched: ${error?.message}`} />)}
         {found.length ? null : <Spotlight.Empty>Nothing has this name</Spotlight.Empty>}
       </Spotlight.ActionsList>
     </Spotlight.Root>

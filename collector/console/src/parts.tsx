@@ -120,6 +120,9 @@ export function Problem({ text }: { text: string }) {
   return <div className="problem" role="alert"><Plain text={text} /></div>;
 }
 
+/** What a list leaves out, each with the reason. */
+export const Problems = ({ texts }: { texts: string[] }) => texts.map((text) => <Problem key={text} text={text} />);
+
 interface ShownParts<T> {
   loaded: Loaded<T>;
   /** The heading of a page that has none of its own before it is loaded. */
@@ -250,7 +253,8 @@ export function percent(share: number | null | undefined): string {
   return share == null ? "–" : `${(share * 100).toFixed(Math.abs(share) < 0.1 ? 1 : 0)} %`;
 }
 
-const FEW = 30;
+/** Of fewer verdicts an interval is hatched. */
+export const FEW = 30;
 
 /** The 95 % interval of a rate as a thin bar; hatched where few verdicts are behind it. */
 export function Interval({ low, high, n }: { low: number | null; high: number | null; n: number }) {

@@ -1317,6 +1317,11 @@ export interface components {
             rules: components["schemas"]["AlertRule"][];
             /** Alerts */
             alerts: components["schemas"]["AlertRow"][];
+            /**
+             * Left Out
+             * @description Alerts in a form that this version cannot read.
+             */
+            left_out: number;
             /** Silences */
             silences: components["schemas"]["SilenceRow"][];
             /**
@@ -2241,6 +2246,11 @@ export interface components {
         ExperimentList: {
             /** Experiments */
             experiments: components["schemas"]["ExperimentRow"][];
+            /**
+             * Problems
+             * @description Experiments that are left out, each with the reason.
+             */
+            problems: string[];
         };
         /**
          * ExperimentPage
@@ -2669,6 +2679,11 @@ export interface components {
         GateList: {
             /** Reports */
             reports: components["schemas"]["GateRow"][];
+            /**
+             * Problems
+             * @description JSON files that cannot be read, each with the reason.
+             */
+            problems: string[];
         };
         /**
          * GateMark
@@ -2796,6 +2811,11 @@ export interface components {
         History: {
             /** Events */
             events: components["schemas"]["AlertRow"][];
+            /**
+             * Left Out
+             * @description Events in a form that this version cannot read.
+             */
+            left_out: number;
         };
         JsonValue: unknown;
         /**

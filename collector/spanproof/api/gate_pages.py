@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from spanproof.api import pages
+from spanproof.api.gate_reports import ReportedAssertion, ReportFile
 from spanproof.api.models.gates import GateAssertion, GateCase, GateMark, GatePage
 from spanproof.api.states import compute_state_with_result, parse_state
-from spanproof.gate import OpenPolicy
 from spanproof.gate.outputs import CodeMark
 from spanproof.trace import Language, State
 
@@ -20,7 +20,7 @@ _CONTEXT: Final = 3
 
 def build_gate_page(
     name: str,
-    report: Mapping[str, Any],
+    report: ReportFile,
     *,
     cut: bool = False,
     marks: Sequence[Sequence[CodeMark]] = (),
@@ -36,51 +36,51 @@ def build_gate_page(
     return GatePage(
         name=name,
         state=get_report_state(report),
-        passed=bool(report["passed"]),
-        open_counts_as=str(report.get("open_counts_as") or OpenPolicy.NOT_PASSED),
+        passed=report.passed,
+        open_counts_as=report.open_counts_as,
         cut=cut,
         assertions=[
             _build_assertion(assertion, marks[index] if index < len(marks) else ())
-            for index, assertion in enumerate(report["assertions"][:_MOST_ASSERTIONS])
+            for index, assertion in enumerate(report.assertions[:_MOST_ASSERTIONS])
         ],
     )
 
 
-def get_report_state(report: Mapping[str, Any]) -> State:
+def get_report_state(report: ReportFile) -> State:
     """Return the state of a report of the gate."""
-    return compute_state_with_result(bool(report["passed"]), map(_get_assertion_state, report["assertions"]))
+    return compute_state_with_result(report.passed, map(_get_assertion_state, report.assertions))
 
 
-def _get_assertion_state(row: Mapping[str, Any]) -> State:
+def _get_assertion_state(row: ReportedAssertion) -> State:
     """Return the state of an assertion; one that holds while some of its cases are open is open."""
-    state = parse_state(str(row["verdict"]))
-    return State.OPEN if state is State.PASS and row.get("open") else state
+    state = parse_state(row.verdict)
+    return State.OPEN if state is State.PASS and row.open else state
 
 
-def _build_assertion(row: Mapping[str, Any], marks: Sequence[CodeMark]) -> GateAssertion:
-    low, high = row.get("interval") or (None, None)
+def _build_assertion(row: ReportedAssertion, marks: Sequence[CodeMark]) -> GateAssertion:
+    low, high = row.interval or (None, None)
     return GateAssertion(
-        assertion=pages.format_text(str(row["assertion"])),
-        layer=str(row["layer"] or ""),
+        assertion=pages.format_text(row.assertion),
+        layer=pages.format_text(row.layer or ""),
         state=_get_assertion_state(row),
-        verdict=str(row["verdict"]),
-        reason=pages.format_text(str(row.get("reason", ""))),
-        judged=row.get("judged", 0),
-        satisfied=row.get("satisfied", 0),
-        open=row.get("open", 0),
-        share=row.get("share"),
+        verdict=pages.format_text(row.verdict),
+        reason=pages.format_text(row.reason),
+        judged=row.judged,
+        satisfied=row.satisfied,
+        open=row.open,
+        share=row.share,
         low=low,
         high=high,
         failing=[
             GateCase(
-                trace_id=str(case["trace_id"]),
-                run_span_id=str(case["run_span_id"]),
-                agent=pages.format_text(str(case["agent"])),
-                state=str(case["state"]),
-                value=case["value"],
-                explanation=pages.format_text(str(case["explanation"])),
+                trace_id=pages.format_text(case.trace_id),
+                run_span_id=pages.format_text(case.run_span_id),
+                agent=pages.format_text(case.agent),
+                state=pages.format_text(case.state),
+                value=case.value,
+                explanation=pages.format_text(case.explanation),
             )
-            for case in row.get("failing", [])[:_MOST_CASES]
+            for case in row.failing[:_MOST_CASES]
         ],
         marks=[build_mark(mark) for mark in marks],
     )

@@ -5,10 +5,9 @@ They are shown like runs of the store. Code is scanned, so that findings are on 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping
 from functools import cache
-
-import orjson
 
 from spanproof.api.states import build_expected_outcome
 from spanproof.evaluators.detect import list_snippets
@@ -16,34 +15,40 @@ from spanproof.evaluators.model import NoReplay, RunEvaluation, TraceEvaluation
 from spanproof.evaluators.runs import list_runs
 from spanproof.experiments import Trial
 from spanproof.experiments.folder import ExperimentFolder
-from spanproof.gate import iter_scores
+from spanproof.gate import BadScores, iter_scores
 from spanproof.sandbox.scanners.model import Scan
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.suites import Case, Expectation, SuiteError
 from spanproof.trace import Run, Score, Trace, digest
+from spanproof.trace.codec import encode_json
 from spanproof.trace.dialects import read_traces
-from spanproof.trace.otlp import MalformedOtlp, read_what_is_good
+from spanproof.trace.otlp import read_what_is_good
 
 _NOT_KEPT = NoReplay("an experiment keeps the verdicts of a trial, not its replay")
 _FROZEN = NoReplay("a case keeps the verdicts of its run; `spanproof suite run` replays it")
 
 
 def load_trial_evaluation(results: ExperimentFolder, trial: Trial) -> TraceEvaluation | None:
-    """Return a trial's trace with the scores of its row; None where its trace cannot be read."""
+    """Return a trial's trace with the scores of its row; None where its trace cannot be read.
+
+    A row that cannot be read has no scores.
+    """
     traces = results.traces
     if not trial.trace_file or (traces / trial.trace_file).parent != traces:
         return None
     try:
         requests, _ = read_what_is_good(traces / trial.trace_file)
-    except (OSError, MalformedOtlp):
+    except (OSError, ValueError):
+        # A name with a zero byte is a ValueError.
         return None
     trace = next((trace for trace in read_traces(requests) if trace.trace_id == trial.trace_id), None)
     if trace is None:
         return None
     scores: dict[str, list[Score]] = {}
-    for score in iter_scores([orjson.dumps(trial.row)] if trial.row else [], "the trial"):
-        if isinstance(score, Score):
-            scores.setdefault(score.run_span_id, []).append(score)
+    with contextlib.suppress(BadScores):
+        for score in iter_scores([encode_json(trial.row)] if trial.row else [], "the trial"):
+            if isinstance(score, Score):
+                scores.setdefault(score.run_span_id, []).append(score)
     return _build_evaluation(trace, list_runs(trace, list_snippets(trace)), scores, _NOT_KEPT)
 
 

@@ -17,6 +17,7 @@ import orjson
 
 from spanproof.api.bundle import STATIC
 from spanproof.api.gate_pages import build_gate_page
+from spanproof.api.gate_reports import parse_gate_report
 from spanproof.api.models import Answer
 from spanproof.api.recorded_runs import load_trial_evaluation
 from spanproof.api.result_pages import (
@@ -59,7 +60,8 @@ def format_gate_report(report: GateReport, table: ResultTable, failing: Sequence
         table: the same as rows with the code to blame.
         failing: traces that speak against the assertions; the first of them are in the page.
     """
-    page = build_gate_page("spanproof gate", report.to_json(), marks=[row.marks for row in table.rows])
+    shown = parse_gate_report(report.to_json())
+    page = build_gate_page("spanproof gate", shown, marks=[row.marks for row in table.rows])
     traces = _Traces()
     for evaluation in failing:
         if not traces.handle_trace(f"traces/{evaluation.trace.trace_id}", evaluation):

@@ -7,20 +7,16 @@ gives is only ever compared with what was found.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
-
-import orjson
 
 from spanproof.experiments import ExperimentError, Trial
 from spanproof.experiments.folder import ExperimentFolder
 
 _DEEPEST: Final = 4
 _MOST_FOLDERS: Final = 5_000
-_BIGGEST_REPORT: Final = 20_000_000
-_REPORT_KEYS: Final = frozenset(("passed", "assertions", "failed_layers"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +28,15 @@ class ExperimentFiles:
     head: dict[str, Any]
     trials: tuple[Trial, ...]
     written_ns: int
+
+    @property
+    def suite(self) -> Path:
+        """Folder of the suite that it ran."""
+        return _get_suite(self.head)
+
+
+def _get_suite(head: Mapping[str, Any]) -> Path:
+    return Path(str(head.get("suite", "")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,26 +50,42 @@ class Workspace:
         found = (folder for folder, files in self._iter_folders() if "suite.yaml" in files)
         return {self._get_name(folder): folder for folder in sorted(found)}
 
-    def list_experiments(self, suite: Path | None = None) -> list[ExperimentFiles]:
-        """Return the experiments, the latest first; of one suite, or all.
+    def list_experiments(
+        self, suite: Path | None = None, problems: list[str] | None = None
+    ) -> list[ExperimentFiles]:
+        """Return the experiments, the latest first; those that cannot be read are left out.
 
-        Those that cannot be read are left out.
+        Args:
+            suite: only of the suite in this folder.
+            problems: gets the name of each that is left out, with the reason.
         """
         found = []
         for folder, files in self._iter_folders():
             if "experiment.json" not in files:
                 continue
             try:
-                results = ExperimentFolder(folder)
-                head = results.read_head()
-                if suite is not None and Path(str(head.get("suite", ""))) != suite.resolve():
-                    continue
-                trials = tuple(results.read_trials())
-                written = (folder / "experiment.json").stat().st_mtime_ns
-            except (ExperimentError, OSError, ValueError, KeyError, TypeError):
+                experiment = self._find_experiment(folder, suite)
+            except (ExperimentError, OSError) as problem:
+                if problems is not None:
+                    problems.append(f"{self._get_name(folder)}: {problem}")
                 continue
-            found.append(ExperimentFiles(self._get_name(folder), results, head, trials, written))
+            if experiment is not None:
+                found.append(experiment)
         return sorted(found, key=lambda experiment: (-experiment.written_ns, experiment.name))
+
+    def _find_experiment(self, folder: Path, suite: Path | None) -> ExperimentFiles | None:
+        """Return the experiment of a folder; None where it is of another suite than the one wanted.
+
+        Raises:
+            ExperimentError, OSError: it cannot be read.
+        """
+        results = ExperimentFolder(folder)
+        head = results.read_head()
+        if suite is not None and _get_suite(head) != suite.resolve():
+            return None
+        trials = tuple(results.read_trials())
+        written = (folder / "experiment.json").stat().st_mtime_ns
+        return ExperimentFiles(self._get_name(folder), results, head, trials, written)
 
     def find_trial(self, experiment: str, case: str, number: int) -> tuple[ExperimentFiles, Trial] | None:
         """Return a trial with its row, and its experiment; None where there is none."""
@@ -104,16 +125,5 @@ class Workspace:
                 return
 
     def _get_name(self, path: Path) -> str:
-        return path.relative_to(self.root).as_posix()
-
-
-def load_gate_report(path: Path) -> dict[str, Any] | None:
-    """Return what `spanproof gate --json` wrote; None of another file."""
-    try:
-        if path.stat().st_size > _BIGGEST_REPORT:
-            return None
-        report = orjson.loads(path.read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return None
-    is_report = isinstance(report, dict) and report.keys() >= _REPORT_KEYS
-    return report if is_report and isinstance(report["assertions"], list) else None
+        """Return a path below the folder as text; bytes of it that are no UTF-8 become escapes."""
+        return os.fsencode(path.relative_to(self.root)).decode("utf-8", "backslashreplace")

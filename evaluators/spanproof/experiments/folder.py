@@ -27,6 +27,7 @@ from typing import IO, Any, Final
 from spanproof.experiments.errors import ExperimentError
 from spanproof.experiments.trial import Trial, encode_trial, read_trial
 from spanproof.trace import digest
+from spanproof.trace.codec import load_json
 
 # What is read of a package's metadata.
 _HEADER = re.compile(r"^(Name|Version): *(.*\S)", re.MULTILINE)
@@ -131,14 +132,14 @@ class ExperimentFolder:
         """
         file = self.path / "experiment.json"
         try:
-            head = json.loads(file.read_text(encoding="utf-8"))
+            head = load_json(file.read_bytes())
         except OSError as problem:
             raise ExperimentError(
                 f"{self.path} holds no experiment: {problem.strerror}; `spanproof suite run --agent` writes"
                 " one"
             ) from problem
         except ValueError as problem:
-            raise ExperimentError(f"{file}: not JSON: {problem}") from problem
+            raise ExperimentError(f"{file}: {problem}") from problem
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             raise ExperimentError(f"{file}: this Spanproof reads format {FORMAT}")
         return head
@@ -160,7 +161,7 @@ class ExperimentFolder:
                 if not line.endswith(b"\n"):
                     break
                 try:
-                    trial = read_trial(json.loads(line))
+                    trial = read_trial(load_json(line))
                 except (ValueError, KeyError, TypeError) as problem:
                     raise ExperimentError(f"{file}, line {number}: {problem}") from problem
                 self._offsets[trial.case, trial.number] = offset
@@ -174,7 +175,7 @@ class ExperimentFolder:
             return trial.row
         with (self.path / "trials.jsonl").open("rb") as lines:
             lines.seek(offset)
-            row: Mapping[str, Any] | None = json.loads(lines.readline())["row"]
+            row: Mapping[str, Any] | None = load_json(lines.readline())["row"]
         return row
 
     def add_trial(self, trial: Trial) -> Trial:

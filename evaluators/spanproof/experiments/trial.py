@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final
 
 from spanproof.suites.requirements import Finding
-from spanproof.trace import Cause, Layer, State
+from spanproof.trace import Layer, State
+from spanproof.trace.codec import from_plain
 
 # What an older Spanproof wrote of a layer that is open.
-_FORMER_STATES: Final = {"uncertain": State.OPEN}
+_FORMER_STATES: Final = {"uncertain": State.OPEN.value}
+# Fields that hold whatever an agent's tools and hosts were given.
+_OF_ANY_FORM: Final = ("unknown_calls", "requests", "row")
 
 
 class TrialVerdict(StrEnum):
@@ -95,32 +98,13 @@ def read_trial(fields: Mapping[str, Any]) -> Trial:
     Raises:
         KeyError, TypeError, ValueError: it is none.
     """
-    findings = tuple(
-        Finding(
-            row["requirement"],
-            row["holds"],
-            row["reason"],
-            _find_layer(row["layer"]),
-            is_open=bool(row.get("is_open")),
-            cause=Cause(row["cause"]) if row.get("cause") else None,
-            # Trials that an earlier version wrote do not have it.
-            errored=row.get("errored", False),
-            is_judged=row.get("is_judged", True),
-            is_evidence=row.get("is_evidence", True),
-        )
-        for row in fields["findings"]
+    states = dict(fields["layers"])
+    checked = {key: value for key, value in fields.items() if key not in _OF_ANY_FORM}
+    checked["layers"] = {layer: _FORMER_STATES.get(state, state) for layer, state in states.items()}
+    row = fields.get("row")
+    return replace(
+        from_plain(Trial, checked),
+        unknown_calls=tuple(map(dict, fields["unknown_calls"])),
+        requests=tuple(map(dict, fields.get("requests", ()))),
+        row=None if row is None else dict(row),
     )
-    rest = {key: value for key, value in fields.items() if key not in ("findings", "layer", "verdict")}
-    rest["layers"] = {
-        layer: _FORMER_STATES.get(state) or State(state) for layer, state in fields["layers"].items()
-    }
-    rest["models"] = tuple(rest["models"])
-    rest["unknown_calls"] = tuple(rest["unknown_calls"])
-    rest["requests"] = tuple(rest.get("requests", ()))
-    return Trial(
-        **rest, verdict=TrialVerdict(fields["verdict"]), layer=_find_layer(fields["layer"]), findings=findings
-    )
-
-
-def _find_layer(name: str | None) -> Layer | None:
-    return Layer(name) if name else None

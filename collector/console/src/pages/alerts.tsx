@@ -2,7 +2,7 @@
 import { Button, Textarea, TextInput } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import type { Schema, State } from "../api";
-import { author, AuthorField, Cli, DataTable, Empty, Head, Items, Link, pathOf, Plain, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
+import { author, AuthorField, Cli, DataTable, Empty, Head, Items, Link, pathOf, Plain, Problem, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
 import { StateMark } from "../state";
 
 type Alert = Schema["AlertRow"];
@@ -61,23 +61,19 @@ export function Alerts() {
   const now = useAnswer<Schema["AlertList"]>("alerts");
   const history = useAnswer<Schema["History"]>("alerts/history");
   const [text, setText] = useState(EXAMPLE);
-  const reload = () => {
-    now.reload?.();
-    history.reload?.();
-  };
+  const reload = () => [now, history].forEach((each) => each.reload?.());
   return (
     <>
       <Head title="Alerts"><span className="fields"><Link href="/alerts/deliveries">Deliveries</Link><AuthorField /></span></Head>
       <Shown loaded={now}>
         {(list) => (
           <>
+            {list.left_out ? <Problem text={`${list.left_out} alerts are left out: this version cannot read them`} /> : null}
             {list.alerts.length ? (
               list.alerts.map((alert) => <One key={alert.id + alert.status} alert={alert} reload={reload} />)
             ) : (
               <Empty title="No alert fires">
-                <p>
-                  {list.rules.length ? `${list.rules.length} ${list.rules.length === 1 ? "rule is" : "rules are"} watched.` : "No rule is watched: make one below, or in the configuration."}
-                </p>
+                <p>{list.rules.length ? `${list.rules.length} ${list.rules.length === 1 ? "rule is" : "rules are"} watched.` : "No rule is watched: make one below, or in the configuration."}</p>
               </Empty>
             )}
             <div className="columns">

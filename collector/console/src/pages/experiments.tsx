@@ -2,7 +2,7 @@
 import { useId, useState } from "react";
 import { Popover } from "@mantine/core";
 import type { Schema } from "../api";
-import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Items, Link, PageTitle, pathOf, percent, Plain, Properties, Shown, Time, useAnswer, type Column as TableColumn } from "../parts";
+import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Items, Link, PageTitle, pathOf, percent, Plain, Problems, Properties, Shown, Time, useAnswer, type Column as TableColumn } from "../parts";
 import { report } from "../answers";
 import { here } from "../location";
 import { quoted } from "../query";
@@ -24,7 +24,7 @@ export function Experiments() {
   return (
     <>
       <Head title="Experiments" />
-      <Shown loaded={found}>{(list) => <ExperimentList rows={list.experiments} />}</Shown>
+      <Shown loaded={found}>{(list) => <><Problems texts={list.problems} /><ExperimentList rows={list.experiments} /></>}</Shown>
       <Cli line="spanproof suite run SUITE --agent MODULE:FUNCTION --out DIR" />
     </>
   );
@@ -34,9 +34,7 @@ function ExperimentList({ rows }: { rows: Schema["ExperimentRow"][] }) {
   if (!rows.length) {
     return (
       <Empty title="No experiment yet">
-        <p>
-          An experiment runs an agent on the cases of a suite: <code>spanproof suite run SUITE --agent MODULE:FUNCTION --out DIR</code> in the workspace writes one.
-        </p>
+        <p>An experiment runs an agent on the cases of a suite: <code>spanproof suite run SUITE --agent MODULE:FUNCTION --out DIR</code> in the workspace writes one.</p>
       </Empty>
     );
   }

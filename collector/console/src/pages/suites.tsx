@@ -1,7 +1,7 @@
 // Is this safe to ship? Cases down, experiments across, reports of the gate, and an assertion tried on stored runs.
 import { NativeSelect } from "@mantine/core";
 import type { Schema, State } from "../api";
-import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Shown, Time, useAnswer, type Column } from "../parts";
+import { Cli, DataTable, Empty, FEW, formatDollars, formatDuration, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Problems, Shown, Time, useAnswer, type Column } from "../parts";
 import { quoted } from "../query";
 import { addressWith, go, here } from "../location";
 import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
@@ -18,7 +18,7 @@ export function Suites() {
       <Shown loaded={suites}>{(list) => <List list={list} />}</Shown>
       <h2 className="below">Reports of the gate</h2>
       <Shown loaded={gates}>
-        {(list) =>
+        {(list) => <><Problems texts={list.problems} />{
           list.reports.length ? (
             <DataTable
               label="Reports"
@@ -32,7 +32,7 @@ export function Suites() {
               ]}
             />
           ) : <p className="dim">None in the workspace: <code>spanproof gate --json &gt; gate.json</code> writes one.</p>
-        }
+        }</>}
       </Shown>
       <TryAssertion />
       <Cli line="spanproof suite list SUITE" />
@@ -178,12 +178,11 @@ export function BaselineSelect({ value, names }: { value?: string; names: string
 
 /** The difference of the pass rates to a baseline, with its interval. */
 export function Difference({ column }: { column: Schema["Column"] }) {
-  return (
-    <>
-      {points(column.difference)}
-      {column.difference_low === null ? null : <div className="dim">{points(column.difference_low)} to {points(column.difference_high)}</div>}
-    </>
-  );
+  const { difference, difference_low: low, difference_high: high, counts } = column;
+  const isClear = low !== null && high !== null && (low > 0 || high < 0);
+  const cases = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  if (difference !== null && !isClear && cases < FEW) return <span className="dim">too few cases to say ({points(difference)})</span>;
+  return <>{points(difference)}{low === null ? null : <div className="dim">{points(low)} to {points(high)}</div>}</>;
 }
 
 /** Return the word for a case: its state, and how it came out where that says more; one may pass with a layer open. */

@@ -133,6 +133,7 @@ class AlertList(Answer):
 
     rules: list[AlertRule] = Field(description="None where the console has no configuration.")
     alerts: list[AlertRow]
+    left_out: int = Field(description="Alerts in a form that this version cannot read.")
     silences: list[SilenceRow]
     made: list[MadeRuleRow] = Field(description="The rules that people made in the console.")
     targets: list[str] = Field(description="Targets of the configuration, which such a rule may name.")
@@ -142,6 +143,7 @@ class History(Answer):
     """What happened to alerts, newest first."""
 
     events: list[AlertRow]
+    left_out: int = Field(description="Events in a form that this version cannot read.")
 
 
 class NewSilence(Answer):

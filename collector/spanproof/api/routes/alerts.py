@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from typing import Annotated, Any
@@ -37,7 +37,7 @@ from spanproof.api.problems import build_problem
 from spanproof.api.routes.rule_trials import read_rule
 from spanproof.config.alerts import AlertRule as ConfiguredRule
 from spanproof.store import Acknowledgement, AlertEvent, MadeRule, Silence
-from spanproof.trace.codec import decode_value
+from spanproof.trace.codec import MalformedDocument, decode_value
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
@@ -82,14 +82,16 @@ def alerts(
     rows = [
         _build_row(
             event,
+            alert,
             taken.get((event.rule, event.fingerprint, event.episode_ns), ""),
             waiting.get(event.notification, []),
         )
-        for event in shown
+        for event, alert in _iter_readable(shown)
     ]
     return AlertList(
         rules=rules,
         alerts=rows,
+        left_out=len(shown) - len(rows),
         silences=[_build_silence(item) for item in log.silences(time.time_ns())[:limit]],
         made=[_build_made_rule(rule, problem) for rule, problem in made.items()],
         targets=[pages.format_text(name) for name in group_targets(configured)],
@@ -99,7 +101,9 @@ def alerts(
 @router.get("/alerts/history")
 def history(store: Opened, limit: Annotated[int, Query(ge=1, le=500)] = 100) -> History:
     """Return what happened to alerts, newest first, with the scores behind each."""
-    return History(events=[_build_row(event, "", []) for event in store.alerts.history(limit)])
+    events = store.alerts.history(limit)
+    rows = [_build_row(event, alert, "", []) for event, alert in _iter_readable(events)]
+    return History(events=rows, left_out=len(events) - len(rows))
 
 
 @router.get("/alerts/deliveries")
@@ -148,7 +152,8 @@ def remove_rule(name: str, store: Opened) -> MadeRuleRow:
 def acknowledge(alert_id: str, acknowledgement: NewAcknowledgement, store: Opened) -> AlertRow:
     """Take care of an alert that fires: it is not sent again until it has ended."""
     for event in store.alerts.states():
-        if event.status == FIRING and decode_value(Alert, event.document).id == alert_id:
+        alert = _find_alert(event)
+        if event.status == FIRING and alert is not None and alert.id == alert_id:
             store.alerts.acknowledge(
                 Acknowledgement(
                     event.rule,
@@ -159,7 +164,7 @@ def acknowledge(alert_id: str, acknowledgement: NewAcknowledgement, store: Opene
                     time.time_ns(),
                 )
             )
-            return _build_row(event, acknowledgement.author, [])
+            return _build_row(event, alert, acknowledgement.author, [])
     raise HTTPException(HTTPStatus.NOT_FOUND, f"no alert {alert_id[:64]!r} fires")
 
 
@@ -228,8 +233,23 @@ def _build_rule(rule: ConfiguredRule, made_by: str = "") -> AlertRule:
     )
 
 
-def _build_row(event: AlertEvent, acknowledged_by: str, undelivered: list[str]) -> AlertRow:
-    alert = decode_value(Alert, event.document)
+def _iter_readable(events: Iterable[AlertEvent]) -> Iterator[tuple[AlertEvent, Alert]]:
+    """Yield the events whose alert can be read, with it."""
+    for event in events:
+        alert = _find_alert(event)
+        if alert is not None:
+            yield event, alert
+
+
+def _find_alert(event: AlertEvent) -> Alert | None:
+    """Return the alert of an event; None where another version wrote it in a form that is unknown here."""
+    try:
+        return decode_value(Alert, event.document)
+    except MalformedDocument:
+        return None
+
+
+def _build_row(event: AlertEvent, alert: Alert, acknowledged_by: str, undelivered: list[str]) -> AlertRow:
     return AlertRow(
         id=alert.id,
         incident=alert.incident_id,

@@ -65,6 +65,7 @@ class ExperimentList(Answer):
     """Experiments of the workspace, the latest first."""
 
     experiments: list[ExperimentRow]
+    problems: list[str] = Field(description="Experiments that are left out, each with the reason.")
 
 
 class TrialCell(Answer):
@@ -109,15 +110,25 @@ class ExperimentPage(ResultPage):
 def experiments(request: Request, limit: Limit = 200) -> ExperimentList:
     """Return the experiments of the workspace, each beside the one before it of the same suite."""
     workspace = find_workspace(request)
+    if workspace is None:
+        return ExperimentList(experiments=[], problems=[])
+    problems: list[str] = []
+    by_suite: dict[Path, list[ExperimentFiles]] = {}
+    for item in workspace.list_experiments(problems=problems):
+        by_suite.setdefault(item.suite, []).append(item)
     rows: list[ExperimentRow] = []
-    for suite, folder in workspace.group_suites().items() if workspace else ():
+    for suite, folder in workspace.group_suites().items():
+        listed = by_suite.pop(folder.resolve(), [])
         try:
-            cases = load_suite(folder)
-        except SuiteError:
-            continue  # The list of suites says what is wrong with it.
-        rows.extend(_build_rows(suite, cases, workspace.list_experiments(folder) if workspace else []))
+            rows.extend(_build_rows(suite, load_suite(folder), listed))
+        except SuiteError as problem:
+            problems.extend(f"{item.name}: its suite cannot be read: {problem}" for item in listed)
+    for suite_folder, listed in by_suite.items():
+        problems.extend(f"{item.name}: its suite {str(suite_folder)!r} is not there" for item in listed)
     rows.sort(key=lambda row: (-row.column.written_ns, row.column.name))
-    return ExperimentList(experiments=rows[:limit])
+    return ExperimentList(
+        experiments=rows[:limit], problems=[pages.format_text(problem) for problem in problems[:limit]]
+    )
 
 
 @router.get("/experiments/{name:path}", responses=_MISSING)
@@ -161,11 +172,10 @@ def experiment(
 
 def _get_suite(workspace: Workspace, files: ExperimentFiles) -> tuple[str, Path]:
     """Return name and folder of the suite that an experiment ran."""
-    wanted = Path(str(files.head.get("suite", "")))
     suites = {folder.resolve(): (name, folder) for name, folder in workspace.group_suites().items()}
-    if wanted not in suites:
-        raise HTTPException(HTTPStatus.NOT_FOUND, f"the workspace has no suite {str(wanted)[:500]!r}")
-    return suites[wanted]
+    if files.suite not in suites:
+        raise HTTPException(HTTPStatus.NOT_FOUND, f"the workspace has no suite {str(files.suite)[:500]!r}")
+    return suites[files.suite]
 
 
 def _find_baseline(

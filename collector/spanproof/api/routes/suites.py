@@ -16,6 +16,7 @@ from pydantic import Field
 from spanproof.api import pages
 from spanproof.api.access import WRITER, Opened
 from spanproof.api.gate_pages import build_gate_page, get_report_state
+from spanproof.api.gate_reports import UnreadableReportError, find_gate_report, parse_gate_report
 from spanproof.api.models import Answer, Nanoseconds
 from spanproof.api.models.gates import GatePage
 from spanproof.api.models.suites import Promoted, Promotions
@@ -29,7 +30,7 @@ from spanproof.api.states import (
     get_trial_state,
     parse_layer_states,
 )
-from spanproof.api.workspace import ExperimentFiles, Workspace, load_gate_report
+from spanproof.api.workspace import ExperimentFiles, Workspace
 from spanproof.evaluators.intervals import compute_wilson_interval
 from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
 from spanproof.experiments.comparison import (
@@ -163,6 +164,7 @@ class GateList(Answer):
     """Reports that `spanproof gate --json` wrote into the workspace, the latest first."""
 
     reports: list[GateRow]
+    problems: list[str] = Field(description="JSON files that cannot be read, each with the reason.")
 
 
 class RunRef(Answer):
@@ -252,22 +254,27 @@ def suite(
 def gates(request: Request, limit: Limit = 100) -> GateList:
     """Return the reports of the gate in the workspace."""
     workspace = find_workspace(request)
-    rows = []
+    rows: list[GateRow] = []
+    problems: list[str] = []
     for name, path in (workspace.group_gate_reports() if workspace else {}).items():
-        report = load_gate_report(path)
+        try:
+            report = find_gate_report(path)
+        except UnreadableReportError as problem:
+            problems.append(pages.format_text(f"{name}: {problem}"))
+            continue
         if report is not None:
             rows.append(
                 GateRow(
                     name=name,
                     state=get_report_state(report),
-                    passed=bool(report["passed"]),
-                    failed_layers=[str(item) for item in report["failed_layers"]],
-                    assertions=len(report["assertions"]),
+                    passed=report.passed,
+                    failed_layers=list(map(pages.format_text, report.failed_layers)),
+                    assertions=len(report.assertions),
                     written_ns=path.stat().st_mtime_ns,
                 )
             )
     rows.sort(key=lambda row: (-row.written_ns, row.name))
-    return GateList(reports=rows[:limit])
+    return GateList(reports=rows[:limit], problems=problems[:limit])
 
 
 @router.get("/gates/{name:path}", responses=_MISSING)
@@ -275,7 +282,11 @@ def gate(name: str, request: Request) -> GatePage:
     """Return a report of the gate as CI wrote it, with the first 50 cases against each assertion."""
     workspace = find_workspace(request)
     path = workspace.group_gate_reports().get(name) if workspace else None
-    report = load_gate_report(path) if path else None
+    try:
+        report = find_gate_report(path) if path else None
+    except UnreadableReportError as problem:
+        fault = pages.format_text(f"report {name[:200]!r} cannot be read: {problem}")
+        raise HTTPException(HTTPStatus.NOT_FOUND, fault) from problem
     if report is None:
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no report of the gate is named {name[:200]!r}")
     return build_gate_page(name, report, cut=False)
@@ -305,7 +316,8 @@ def try_assertion(
         ) from problem
     except GateError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem
-    return build_gate_page("tried on stored runs", report.to_json(), cut=len(found) > _MOST_SCORES)
+    tried = parse_gate_report(report.to_json())
+    return build_gate_page("tried on stored runs", tried, cut=len(found) > _MOST_SCORES)
 
 
 @router.post("/promotions", status_code=201, responses=_REFUSED, dependencies=[WRITER])
