@@ -9,7 +9,7 @@ import pytest
 
 from spanproof.alerts import AlertEngine
 from spanproof.cli.app import run
-from spanproof.store import open_store
+from spanproof.store import AlertEvent, open_store
 
 from .test_engine import NOW, SECOND, grouped
 
@@ -52,6 +52,16 @@ def test_what_fires_is_listed_and_what_has_ended_on_request(location, capfd):
         for row in listed(capfd, "list", "--all", "--store", location)
     ]
     assert sorted(states) == [("firing", True), ("resolved", True)]  # both are in the update
+
+
+def test_an_alert_of_a_form_that_is_unknown_is_left_out_and_counted(location, capfd):
+    with open_store(location) as store:
+        unknown = AlertEvent("gone", "a", NOW, 0, "firing", NOW, NOW, NOW, "n", (), False, "{}")
+        store.alerts.write_events([unknown])
+    assert run(["alerts", "list", "--store", location, "--json"]) == 0
+    printed = capfd.readouterr()
+    assert len(printed.out.splitlines()) == 1
+    assert "1 alert left out: this version cannot read it" in printed.err
 
 
 def test_doctor_names_a_target_that_did_not_get_a_notification(location, capfd):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from spanproof.alerts import AlertEngine
-from spanproof.store import AlertLog, Store, StoreUnavailable
+from spanproof.store import AlertEvent, AlertLog, Store, StoreUnavailable
 
 from .test_engine import NOW, SECOND, grouped, rule, to
 
@@ -51,6 +51,21 @@ def test_waiting_for_the_duration_goes_on_after_a_restart(judged, receiver, engi
     engine = restarted(engine, engines, watched)
     engines.tick(engine, 30)
     assert [body["alerts"][0]["since_ns"] for body in receiver.bodies] == [NOW]
+
+
+@pytest.mark.parametrize("document", ["{}", "[]", "", '{"id": "of a later version"}'])
+def test_an_alert_of_a_form_that_is_unknown_stops_no_other(store, judged, receiver, engines, document):
+    watched = to(receiver)
+    for name in (watched.name, "gone"):
+        targets = tuple(target.id for target in watched.notify)
+        unknown = AlertEvent(
+            name, "a", NOW - 1, 0, "firing", NOW - 1, NOW - 1, NOW - 1, f"{name}-1", targets, False, document
+        )
+        store.alerts.write_events([unknown])
+    judged("fail fail fail fail")
+    engine = engines.open(watched)
+    engines.tick(engine)
+    assert receiver.said == ["firing"]
 
 
 def test_what_a_target_did_not_get_is_sent_after_a_restart_in_order(store, judged, receiver, engines):

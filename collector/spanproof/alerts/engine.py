@@ -29,6 +29,7 @@ from spanproof.alerts.episodes import (
     build_notification,
     compute_fingerprint,
     compute_notification_id,
+    find_alert,
 )
 from spanproof.alerts.evidence import Standing
 from spanproof.alerts.incidents import OpenIncident, Plan, build_plan, find_open_incident
@@ -42,7 +43,7 @@ from spanproof.config.alerts import AlertRule, NoData
 from spanproof.config.targets import Target
 from spanproof.store import AlertEvent, Delivery, MadeRule, Silence, StoreError
 from spanproof.trace import digest
-from spanproof.trace.codec import decode_value, encode_value
+from spanproof.trace.codec import encode_value
 
 _log = logging.getLogger(__name__)
 
@@ -213,8 +214,11 @@ class AlertEngine:
     def _add_stored_alerts(self) -> None:
         """Take up the alerts that the store has, and the notifications that were not delivered."""
         for event in self._store.alerts.states():
-            state = AlertState(event, decode_value(Alert, event.document))
-            self._states[event.rule, event.fingerprint] = state
+            alert = find_alert(event)
+            if alert is None:
+                _log.error("an alert of rule %s cannot be read by this version and is left out", event.rule)
+                continue
+            self._states[event.rule, event.fingerprint] = AlertState(event, alert)
         rules = {rule.name: rule for rule in self._rules}
         for state in self._states.values():
             rule = rules.get(state.event.rule)
@@ -247,6 +251,9 @@ class AlertEngine:
     def _add_undelivered(self, since_ns: int) -> None:
         found: dict[str, list[tuple[AlertEvent, Mapping[str, int]]]] = {}
         for event, open_ones in self._store.alerts.undelivered(max(0, since_ns)):
+            if find_alert(event) is None:
+                _log.error("a notification of rule %s cannot be read by this version: not sent", event.rule)
+                continue
             found.setdefault(event.notification, []).append((event, open_ones))
         for rows in found.values():
             notification = build_notification([event for event, _ in rows])

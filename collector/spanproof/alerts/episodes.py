@@ -16,7 +16,7 @@ from spanproof.alerts.rules import Reading
 from spanproof.config.alerts import AlertRule
 from spanproof.store import AlertEvent
 from spanproof.trace import digest
-from spanproof.trace.codec import decode_value, encode_value
+from spanproof.trace.codec import MalformedDocument, decode_value, encode_value
 
 PENDING: Final = "pending"
 FIRING: Final = "firing"
@@ -131,6 +131,14 @@ def build_next_event(event: AlertEvent, status: str, now_ns: int, alert: Alert) 
         repeated=False,
         document=encode_value(alert),
     )
+
+
+def find_alert(event: AlertEvent) -> Alert | None:
+    """Return the alert of an event; None where another version wrote it in a form that is unknown here."""
+    try:
+        return decode_value(Alert, event.document)
+    except MalformedDocument:
+        return None
 
 
 def build_notification(events: Sequence[AlertEvent]) -> Notification:

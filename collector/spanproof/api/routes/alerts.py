@@ -12,7 +12,7 @@ from uuid import uuid4
 from fastapi import APIRouter, HTTPException, Query, Request
 
 from spanproof.alerts import Alert
-from spanproof.alerts.episodes import FIRING, PENDING
+from spanproof.alerts.episodes import FIRING, PENDING, find_alert
 from spanproof.alerts.made_rules import InvalidRuleError, group_targets, read_made_rule
 from spanproof.alerts.messages import describe_bound, describe_span
 from spanproof.api import pages
@@ -37,7 +37,6 @@ from spanproof.api.problems import build_problem
 from spanproof.api.routes.rule_trials import read_rule
 from spanproof.config.alerts import AlertRule as ConfiguredRule
 from spanproof.store import Acknowledgement, AlertEvent, MadeRule, Silence
-from spanproof.trace.codec import MalformedDocument, decode_value
 
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
@@ -152,7 +151,7 @@ def remove_rule(name: str, store: Opened) -> MadeRuleRow:
 def acknowledge(alert_id: str, acknowledgement: NewAcknowledgement, store: Opened) -> AlertRow:
     """Take care of an alert that fires: it is not sent again until it has ended."""
     for event in store.alerts.states():
-        alert = _find_alert(event)
+        alert = find_alert(event)
         if event.status == FIRING and alert is not None and alert.id == alert_id:
             store.alerts.acknowledge(
                 Acknowledgement(
@@ -236,17 +235,9 @@ def _build_rule(rule: ConfiguredRule, made_by: str = "") -> AlertRule:
 def _iter_readable(events: Iterable[AlertEvent]) -> Iterator[tuple[AlertEvent, Alert]]:
     """Yield the events whose alert can be read, with it."""
     for event in events:
-        alert = _find_alert(event)
+        alert = find_alert(event)
         if alert is not None:
             yield event, alert
-
-
-def _find_alert(event: AlertEvent) -> Alert | None:
-    """Return the alert of an event; None where another version wrote it in a form that is unknown here."""
-    try:
-        return decode_value(Alert, event.document)
-    except MalformedDocument:
-        return None
 
 
 def _build_row(event: AlertEvent, alert: Alert, acknowledged_by: str, undelivered: list[str]) -> AlertRow:

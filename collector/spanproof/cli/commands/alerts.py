@@ -11,7 +11,7 @@ from uuid import uuid4
 import click
 
 from spanproof.alerts import Alert, AlertRule
-from spanproof.alerts.episodes import FIRING, PENDING
+from spanproof.alerts.episodes import FIRING, PENDING, find_alert
 from spanproof.alerts.messages import describe_span
 from spanproof.alerts.notification import Notification, describe_members, list_members
 from spanproof.cli.exit_codes import EXIT_PASS
@@ -30,7 +30,6 @@ from spanproof.cli.output.words import format_count, format_time
 from spanproof.cli.problems import UsageProblem
 from spanproof.config.model import Config
 from spanproof.store import Acknowledgement, AlertEvent, Delivery, Silence, Store
-from spanproof.trace.codec import decode_value
 
 _SHOWN_ID = 12
 
@@ -329,15 +328,21 @@ def _read_rows(store: Store, *, every: bool, limit: int) -> list[_Row]:
     for delivery in store.alerts.deliveries():
         if delivery.state in ("trying", "undelivered", "given_up"):
             waiting.setdefault(delivery.notification, []).append(delivery)
-    return [
+    shown = sorted(events, key=lambda event: event.at_ns, reverse=True)[:limit]
+    rows = [
         _Row(
             event,
-            decode_value(Alert, event.document),
+            alert,
             acknowledged.get((event.rule, event.fingerprint, event.episode_ns)),
             tuple(waiting.get(event.notification, ())),
         )
-        for event in sorted(events, key=lambda event: event.at_ns, reverse=True)[:limit]
+        for event in shown
+        if (alert := find_alert(event)) is not None
     ]
+    if left_out := len(shown) - len(rows):
+        them = "it" if left_out == 1 else "them"
+        write_remark(f"{format_count(left_out, 'alert')} left out: this version cannot read {them}")
+    return rows
 
 
 def _write_lines(rows: Sequence[_Row], silences: Sequence[Silence]) -> None:
