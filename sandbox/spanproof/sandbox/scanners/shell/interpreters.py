@@ -377,7 +377,7 @@ _AWK_PIPE: Final = re.compile(
 _AWK_INPUT: Final = re.compile(rf"(\bgetline\b)|([();}}\n])|<\s*+(?:{_ALONE})?")
 _AWK_OUTPUT: Final = re.compile(rf"(\bprintf?\b)|([();}}\n])|>>?\s*+(?:{_ALONE})?")
 # A text, and what else is put together with it: other texts, fields and names.
-_AWK_JOINED: Final = r"\"\d+\"(?:[ \t]*+(?:\"\d+\"|\$?\w++(?![\w\[(])))*+"
+_AWK_JOINED: Final = r"\"\d+\"(?>(?:[ \t]*+(?:\"\d+\"|\$?\w++(?![\w\[(])))*)"
 _AWK_JOINED_ALONE: Final = re.compile(
     rf"\s*+(?:\(\s*+({_AWK_JOINED})[ \t]*+\)|({_AWK_JOINED}))(?=[ \t]*+(?:[;}}\n]|\Z))"
 )
