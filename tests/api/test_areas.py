@@ -276,6 +276,18 @@ def test_experiments_are_listed_beside_a_suite_that_has_none(app, store, workspa
     }  # fmt: skip
 
 
+def test_a_report_that_is_cut_is_named_and_json_of_another_kind_is_not(app, workspace):
+    report = workspace / "runs" / "gate.json"
+    (workspace / "cut.json").write_text(report.read_text()[:60])
+    (workspace / "tsconfig.json").write_text('{"strict": true, // as everywhere\n}')
+    (workspace / "gone.json").symlink_to(workspace / "nowhere")
+    listed = app.get("/api/v1/gates").json()
+    assert [row["name"] for row in listed["reports"]] == ["runs/gate.json"]
+    (problem,) = listed["problems"]
+    assert problem.startswith("cut.json: not JSON")
+    assert "`spanproof gate --json` writes it again" in problem
+
+
 def test_gate_reports_are_shown_and_assertions_tried(app):
     (row,) = app.get("/api/v1/gates").json()["reports"]
     assert (row["name"], row["passed"]) == ("runs/gate.json", False)

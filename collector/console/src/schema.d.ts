@@ -2681,7 +2681,7 @@ export interface components {
             reports: components["schemas"]["GateRow"][];
             /**
              * Problems
-             * @description JSON files that cannot be read, each with the reason.
+             * @description Reports that are left out, each with the reason.
              */
             problems: string[];
         };

@@ -15,6 +15,8 @@ from spanproof.trace.codec import MalformedDocument, from_plain, load_json
 
 _BIGGEST_REPORT: Final = 20_000_000
 _REPORT_KEYS: Final = frozenset(("passed", "assertions", "failed_layers"))
+# What a report has near its beginning, and other JSON has not, such as a `tsconfig.json` with comments.
+_MARK: Final = b'"failed_layers"'
 _ENDS: Final = 2
 
 
@@ -68,15 +70,21 @@ def find_gate_report(path: Path) -> ReportFile | None:
     """Return the report in a file; None where the file is of another kind.
 
     Raises:
-        UnreadableReportError: it is no JSON, or is a report with wrong fields.
+        UnreadableReportError: it is a report that is cut, or has wrong fields.
     """
     try:
         if path.stat().st_size > _BIGGEST_REPORT:
             return None
-        document: Any = load_json(path.read_bytes())
+        content = path.read_bytes()
+    except OSError:
+        return None
+    if _MARK not in content:
+        return None
+    try:
+        document: Any = load_json(content)
         is_report = isinstance(document, dict) and document.keys() >= _REPORT_KEYS
         return parse_gate_report(document) if is_report else None
-    except (OSError, MalformedDocument) as problem:
+    except MalformedDocument as problem:
         raise UnreadableReportError(f"{problem}; `spanproof gate --json` writes it again") from problem
 
 

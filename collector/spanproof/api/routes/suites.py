@@ -164,7 +164,7 @@ class GateList(Answer):
     """Reports that `spanproof gate --json` wrote into the workspace, the latest first."""
 
     reports: list[GateRow]
-    problems: list[str] = Field(description="JSON files that cannot be read, each with the reason.")
+    problems: list[str] = Field(description="Reports that are left out, each with the reason.")
 
 
 class RunRef(Answer):

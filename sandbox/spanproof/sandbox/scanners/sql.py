@@ -531,8 +531,6 @@ def _judge_path(
 
 # A file of SQLite as a URI, without its options: `file:data.db?mode=ro`.
 _FILE_URI: Final = re.compile(r"(?i)file:(?!//)([^?#]*+)")
-
-
 # What `ATTACH` opens through an extension, such as `postgres:host=…`.
 _SERVICE: Final = re.compile(r"(?!file:|sqlite:|duckdb:)\w{2,20}:(?!//)")
 

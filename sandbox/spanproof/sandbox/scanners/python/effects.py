@@ -19,7 +19,7 @@ from typing import Final
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import Action, UseKind
 from spanproof.sandbox.scanners.policy_lines import format_addition, format_removal
-from spanproof.sandbox.scanners.python import databases, payloads, resources
+from spanproof.sandbox.scanners.python import databases, log_config, payloads, resources
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import (
     BUILTINS,
@@ -28,7 +28,6 @@ from spanproof.sandbox.scanners.python.names import (
     SINKS,
     TARGETS,
     find_top_module,
-    normalise_name,
 )
 from spanproof.sandbox.scanners.python.own_files import find_path, list_own_objects, note_overwritten
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
@@ -48,7 +47,6 @@ from spanproof.sandbox.scanners.reader.state import Arguments, Kind
 from spanproof.sandbox.scanners.reader.values import (
     CLEAN,
     UNKNOWN,
-    Called,
     Const,
     Items,
     Mapping,
@@ -423,49 +421,6 @@ def _judge_implicit_host(call: Call[Machine], value: Value) -> Value | None:
     return Ref(f"{call.name}()", NETWORK)
 
 
-# Formatters and handlers of the standard library; where they write and send is judged by their keys.
-_LOG_CLASS: Final = re.compile(r"logging\.(?:handlers\.)?[A-Z]\w*")
-# What a dotted name does not hold: parts of a value that is not known, and `cfg://` references.
-_NO_NAME: Final = re.compile(r"[^\w.]")
-
-
-def _judge_log_class(call: Call[Machine], built: Mapping) -> None:
-    """Judge what a mapping of logging has built: the call of the class or function that it names."""
-    factory = built.entries.get("()")
-    named = factory if factory is not None else built.entries.get("class")
-    if isinstance(named, Const) and isinstance(named.value, str):
-        name = named.value.removeprefix("ext://").removeprefix("__main__.")
-        named = call.m.scope.find(name) or Ref(normalise_name(name))
-    if isinstance(named, Called) and not (isinstance(named, Ref) and _NO_NAME.search(named.name)):
-        if not (isinstance(named, Ref) and _LOG_CLASS.fullmatch(named.name)):
-            given = {key: one for key, one in built.entries.items() if key not in {"()", "class"}}
-            call.m.call(named, Arguments([], given), call.node)
-    elif factory is not None:
-        call.add("exec.dynamic", "a configuration of logging calls what it names")
-
-
-def _judge_log_config(call: Call[Machine], value: Value) -> Value | None:
-    """Judge handlers of logging, as a mapping: files, hosts and classes."""
-    pending = [value]
-    for _ in range(512):
-        if not pending:
-            return None
-        one = pending.pop()
-        if isinstance(one, Items):
-            pending.extend(one.items)
-        elif isinstance(one, Mapping):
-            _judge_log_class(call, one)
-            for key, entry in one.entries.items():
-                if key == "filename":
-                    call.judge_path(Action.WRITE, entry)
-                elif key in {"host", "mailhost", "address"}:
-                    call.judge_host(entry)
-                else:
-                    pending.append(entry)
-    call.add("too-complex", "configures more of logging than is read")
-    return None
-
-
 def _judge_own_path(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Path | Unknown):
         call.judge_path(Action(call.effect.keyword), value)
@@ -598,10 +553,10 @@ CHECKS: Final[dict[str, Check]] = {
     **COMMON, "unpack": _judge_unpacking, "write": _judge_write, **payloads.CHECKS, **databases.CHECKS,
     "open": _judge_open, "osopen": _judge_os_open, "workdir": _judge_work_directory,
     "username": _judge_user_name,
-    **resources.CHECKS, "load": _judge_load,
+    **resources.CHECKS, **log_config.CHECKS, "load": _judge_load,
     "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
     "importpath": _judge_sys_path, "settings": _judge_settings, "netrc": _judge_netrc, "model": _judge_model,
-    "implicit": _judge_implicit_host, "logconfig": _judge_log_config, "pathself": _judge_own_path,
+    "implicit": _judge_implicit_host, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
     "exithandler": _note_exit_handler,
