@@ -262,8 +262,11 @@ def judge_operands(
     return Stream(HOLE, stdin.origin | _FILE if reads_files else stdin.origin)
 
 
+_IN_PLACE: Final = re.compile(r"-[nrsuzE]*i|--i")
+
+
 def _edits_in_place(program: str, options: list[str]) -> bool:
-    return program == "sed" and any(option.startswith("-i") for option in options)
+    return program == "sed" and any(map(_IN_PLACE.match, options))
 
 
 def _drop_patterns(operands: list[Words], arguments: list[Words]) -> list[Words]:
@@ -418,9 +421,9 @@ def _judge_fallocate(shell: Shell, program: str, arguments: list[Words], stdin: 
 
 def _judge_tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     texts = [read_known_text(argument) or "" for argument in arguments]
-    # The first word holds flags without a dash too.
-    flags = [*texts[:1], *(text for text in texts if text.startswith("-") and not text.startswith("--"))]
-    creates = "--create" in texts or any("c" in text for text in flags)
+    # The first word may hold flags without a dash.
+    flags = [text for index, text in enumerate(texts) if index == 0 or text.startswith("-")]
+    creates = "--create" in texts or any("c" in text for text in flags if not text.startswith("--"))
     for file in find_option_values(arguments, {"--files-from", "--exclude-from"}):
         shell.judge_path(Action.READ, file, program, node)
     for index, argument in enumerate(arguments[1:], start=1):

@@ -533,7 +533,8 @@ def _match_sed_operands(command: str, text: str, at: int) -> re.Match[str] | Non
     mark = re.escape(text[at : at + 1])
     if not mark or text[at] in "\\\n":
         return None
-    part = rf"(?>(?:\\.|{{}}(?!{mark})[^\\])*){mark}"
-    brackets = rf"{_BRACKETS}|" if text[at] != "[" else ""
+    part = rf"(?>(?:\\.|(?!{mark})[^\\])*){mark}"
+    # In the first, a mark in brackets ends nothing.
+    first = rf"(?>(?:\\.|{_BRACKETS}|(?!{mark})[^\\])*){mark}" if text[at] != "[" else part
     flags = _SED_FLAGS if command == "s" else ""
-    return re.compile(mark + part.format(brackets) + part.format("") + flags, re.DOTALL).match(text, at)
+    return re.compile(mark + first + part + flags, re.DOTALL).match(text, at)
