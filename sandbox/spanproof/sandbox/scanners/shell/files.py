@@ -152,7 +152,10 @@ def _encode_or_decode(command: _Command) -> Stream | None:
     try:
         data = text.encode("utf-8", "surrogateescape")
         if command.program == "xxd":
-            result = binascii.unhexlify(re.sub(rb"\s", b"", data)) if decodes else binascii.hexlify(data)
+            if decodes:
+                result = binascii.unhexlify(re.sub(rb"\s", b"", data))
+            else:
+                result = binascii.hexlify(data)
         elif command.program == "base32":
             result = base64.b32decode(data.strip()) if decodes else base64.b32encode(data)
         else:
