@@ -105,7 +105,7 @@ def judge_unknown_call(
     if top in INERT or (method in INERT_METHODS and method not in SENDING):
         return
     if not is_sent:
-        _judge_statements(script, name, arguments, node)
+        _check_statements(script, name, arguments, node)
     if method not in SENDING:
         kind = Kind(paths=method not in ROUTED, hosts=not name.startswith("?"))
         for value in arguments:
@@ -123,7 +123,7 @@ def _get_first(arguments: Sequence[Value]) -> Value:
 _STATEMENT_KEYS: Final = split_words("query sql statement text")
 
 
-def _judge_statements(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
+def _check_statements(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
     """Judge what may be a statement: each argument, and what it holds under a name of one."""
     for option in (option for value in arguments for option in list_options(value)):
         held = option.entries if isinstance(option, Mapping) else {}

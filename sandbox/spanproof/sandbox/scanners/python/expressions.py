@@ -74,10 +74,10 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
         method = attributes.find_special_method(left, _OPERATOR_METHODS.get(kind, ""))
         if method is not None:
             return m.call(method, Arguments([right], {}), node)
-    return _operate_in_part(kind, left, right)
+    return _compute_partly_known(kind, left, right)
 
 
-def _operate_in_part(kind: type[ast.operator], left: Value, right: Value) -> Value:
+def _compute_partly_known(kind: type[ast.operator], left: Value, right: Value) -> Value:
     """Return what an operator gives for values of which not all is known."""
     taint = collect_taint(left) | collect_taint(right)
     if kind is ast.Div and (isinstance(left, Path) or isinstance(right, Path)):
