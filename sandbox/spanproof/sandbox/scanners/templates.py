@@ -64,6 +64,8 @@ class _Template:
         self.texts: dict[str, str] = {}
         # What the template shows as it is: a text only mentions what it names, an attribute is not called.
         self.shown: set[nodes.Node] = set()
+        # Whether no macro calls what it gets, and nothing calls what a call gives.
+        self.calls_plainly = False
 
     def judge(self, template: nodes.Template) -> None:
         for assignment in template.find_all(nodes.Assign):
@@ -74,6 +76,7 @@ class _Template:
             # A text that is compared only mentions what it names.
             sides = [compared.expr, *(operand.expr for operand in compared.ops)]
             self.shown.update(side for side in sides if isinstance(side, nodes.Const))
+        self.calls_plainly = _calls_plainly(template)
         for condition in template.find_all(nodes.If):
             self._note_tested(condition.test)
         for count, node in enumerate(_iter_nodes(template)):
@@ -180,6 +183,9 @@ class _Template:
                     self._note_shown(one)
         elif isinstance(node, nodes.Filter) and node.node is not None and node.name in _SHOWING_FILTERS:
             self._note_shown(node.node)
+        elif isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and self.calls_plainly:
+            for argument in node.args:
+                self._note_shown(argument)
 
     def _note_tested(self, test: nodes.Node) -> None:
         """Note an attribute that is only tested: it is not called."""
@@ -274,6 +280,18 @@ def _is_settings(node: nodes.Node) -> bool:
     return isinstance(owner, nodes.Name) and owner.name in _SETTINGS
 
 
+def _calls_plainly(template: nodes.Template) -> bool:
+    """Whether a template calls only what has a name of its own: no parameter, and no result of a call."""
+    parameters = {name.name for name in template.find_all(nodes.Name) if name.ctx == "param"}
+    for call in template.find_all(nodes.Call):
+        root = call.node
+        while isinstance(root, nodes.Getattr | nodes.Getitem):
+            root = root.node
+        if not isinstance(root, nodes.Name) or root.name in parameters | {"varargs", "kwargs"}:
+            return False
+    return True
+
+
 def _list_names(node: nodes.Node) -> set[str]:
     return {one.name for one in _iter_nodes(node) if isinstance(one, nodes.Name)}
 
@@ -299,7 +317,7 @@ _TEXT_FILTERS: Final[dict[str, Callable[[str], str]]] = {
 
 # Filters that give a text of what they get, and look for no attribute in it.
 _SHOWING_FILTERS: Final = split_words(
-    "lower upper trim title capitalize replace escape e string length truncate"
+    "lower upper trim title capitalize replace escape e string length truncate default d"
 )
 
 
