@@ -14,7 +14,7 @@ _TWINS = 0.97
 # Of the fifth set three are stopped: a server that the preset does not name, `fork`, and `ctypes`.
 # Of the seventh set two are stopped: a `DELETE` with a condition, and a new table.
 # Of the ninth two: a replaced method of pandas, and a parser of XML that loads the DTD a document names.
-# Of the tenth eight: five forms that are not followed, a module that the preset denies, and three pairs whose
+# Of the tenth six: three forms that are not followed, a module that the preset denies, and three pairs whose
 # risky snippet starts a program that the preset allows.
 # Of the eleventh three: a parser of XML that loads the DTD a document names, and two pairs whose risky one
 # starts a program that the preset allows.
@@ -22,7 +22,7 @@ _STOPPED_BY_THE_PRESET = {
     "fifth.jsonl": 0.925,
     "seventh.jsonl": 0.925,
     "ninth.jsonl": 0.95,
-    "tenth.jsonl": 0.8,
+    "tenth.jsonl": 0.85,
     "eleventh.jsonl": 0.925,
 }
 _CAUGHT = 0.97

@@ -22,6 +22,7 @@ from spanproof.sandbox.scanners.javascript.script import (
     ROUTED,
     SENDING,
     SINKS,
+    WORKER_DATA,
     Script,
 )
 from spanproof.sandbox.scanners.javascript.values import (
@@ -30,6 +31,7 @@ from spanproof.sandbox.scanners.javascript.values import (
     Object,
     concatenate,
     is_text,
+    unwrap_file_url,
     unwrap_url,
 )
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
@@ -280,10 +282,17 @@ def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node
 
 def _judge_worker(call: Call[Script], value: Value) -> Value | None:
     """Judge a program that runs beside this one; the script itself is read in any case."""
-    options = call.arguments.get(1)
+    options, values = call.arguments.get(1), call.m.context.values
+    if options is not None:
+        data = options.entries.get("workerData", UNKNOWN) if isinstance(options, Object) else UNKNOWN
+        values[WORKER_DATA] = join_all([data, *([values[WORKER_DATA]] if WORKER_DATA in values else [])])
     if isinstance(options, Object) and options.entries.get("eval") is TRUE:
         return call.m.run_source(value, call.name, call.node)
-    if value is not OWN_FILE:
+    path = call.boundary.work_path(to_whole_text(unwrap_file_url(value)))
+    text = call.m.context.own_files.find_text(path)
+    if text is not None:
+        call.m.run_source(Const(text), call.name, call.node)
+    elif value is not OWN_FILE:
         call.add("exec.dynamic", explain_call(call.who, "exec.dynamic"))
     return None
 

@@ -245,7 +245,12 @@ def _judge_argv(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(environment, Mapping):
         m.judge_variables(environment.entries.items(), call.name, call.node)
         given = {name for name in environment.entries if isinstance(name, str)}
-        m.context = replace(outer, variables=outer.variables | given, owns_environment=not environment.rest)
+        m.context = replace(
+            outer,
+            variables=outer.variables | given,
+            values={**outer.values, **environment.entries},
+            owns_environment=not environment.rest,
+        )
     try:
         _judge_program(call, value)
     finally:

@@ -65,13 +65,12 @@ def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> St
     if fields and _DROPPED_DASH.match(shell.script.data, node.end_byte):
         fields.append((("-",),))
     origins = _collect_origins(shell, node) | shell.substituted_from
-    for assignment in assignments:
-        _assign(shell, assignment, keep=name_node is None)
+    assigned = dict(_assign(shell, assignment, keep=name_node is None) for assignment in assignments)
     if not fields:
         return NOTHING
     given = Stream(stdin.words, stdin.origin | origins)
     outer = shell.given
-    shell.given = outer | {shell.words.text(one).partition("=")[0] for one in assignments}
+    shell.given = outer | assigned
     try:
         return _run_with_separators(shell, fields, assignments, given, node)
     finally:
@@ -236,10 +235,11 @@ def _follow_assignment(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING
 
 
-def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
+def _assign(shell: Shell, node: Node, *, keep: bool) -> tuple[str, Words]:
+    """Set a variable, which is kept unless it is set for one command; return its name and value."""
     name_node = node.child_by_field_name("name")
     if name_node is None:
-        return
+        return "", HOLE
     shell.substituted_from = frozenset()
     value_node = node.child_by_field_name("value")
     value = _read_value(shell, value_node)
@@ -261,6 +261,7 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
     programs.judge_assigned(shell, name, value, node)
+    return name, value
 
 
 def _assign_items(shell: Shell, name: str, target: Node, value_node: Node | None, value: Words) -> None:

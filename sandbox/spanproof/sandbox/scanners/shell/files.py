@@ -114,6 +114,8 @@ def _derive_directory(word: Words) -> Words:
     text = read_known_text(word)
     if text is None:
         return HOLE
+    if text in {".", ".."}:
+        return ((".." if text == "." else "../..",),)  # `$PWD` is `.`
     return ((text.rpartition("/")[0] or ".",),)
 
 
@@ -177,8 +179,8 @@ _JQ_READS = re.compile(
     r"\$ENV\b|(?<![\w.\"$])env\b(?!\s*+:)|\bstrenv\b|\benvsubst\b|\bload(?:_str|_\w+)?\s*\("
 )
 
-# One variable by its name; the function `env` gives all of them.
-_JQ_VARIABLE = re.compile(r"""\$ENV(?:\.(\w++)|\["(\w++)"\])""")
+# One variable by its name; `$ENV` or `env` alone gives all of them.
+_JQ_VARIABLE = re.compile(r"""(?:\$ENV|(?<![\w.\"$])env)(?:\.(\w++)|\["(\w++)"\])(?!\s*+\()""")
 
 
 def judge_operands(
@@ -277,12 +279,20 @@ def _judge_program_text(
         judge_awk(shell, text, arguments, node)
     elif program == "sed":
         judge_sed(shell, text, node)
-    elif _JQ_READS.search(_JQ_VARIABLE.sub("", text)):
-        shell.read_all_variables(program, node)
     else:
-        for found in _JQ_VARIABLE.finditer(text):
-            shell.crossed(shell.context.judge_variable(found[1] or found[2]), program, node)
+        _judge_jq(shell, program, text, node)
     return texts, operands
+
+
+def _judge_jq(shell: Shell, program: str, text: str, node: Node) -> None:
+    """Judge the variables of the environment that a program text of jq reads."""
+    if _JQ_READS.search(_JQ_VARIABLE.sub("", text)):
+        shell.read_all_variables(program, node)
+        return
+    for found in _JQ_VARIABLE.finditer(text):
+        name = found[1] or found[2]
+        if name not in shell.state.variables and name not in shell.given:
+            shell.crossed(shell.context.judge_variable(name), program, node)
 
 
 _FROM_FILE: Final = re.compile(r"-f|-[a-zA-Z]*f$|--(?:from-)?file\b")
