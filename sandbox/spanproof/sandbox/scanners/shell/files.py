@@ -31,7 +31,9 @@ from spanproof.sandbox.words import split_words
 _ENCODED = frozenset({"encoded"})
 _KEEPERS = frozenset({"cat", "tac", "tee", "sort", "uniq", "nl", "less", "more"})
 _PICKERS = frozenset({"head", "tail", "shuf"})
-_FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.\d{0,4})?)([sdbqxofegcXuiq%])")
+_FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.(\d{0,4}))?)([sdbqxofegcXuiq%])")
+# Times that `printf` goes through its format, once for all values that it takes.
+_MOST_ROUNDS: Final = 32
 
 
 def derive_output(
@@ -96,18 +98,35 @@ def _derive_printf(operands: Sequence[Words]) -> Words:
     if template is None:
         return HOLE
     values = list(operands[1:])
+    parts = _fill_format(template, values)
+    for _ in range(_MOST_ROUNDS):
+        before = len(values)
+        if not values:
+            break
+        parts += _fill_format(template, values)
+        if len(values) == before:
+            values.clear()  # a format that takes none is written once
+            break
+    return join_words([*parts, HOLE] if values else parts)
+
+
+def _fill_format(template: str, values: list[Words]) -> list[Words]:
+    """Return what one round through a format writes; the values that it takes are taken out."""
     parts: list[Words] = []
     at = 0
     for found in _FORMAT.finditer(template):
         parts.append(((resolve_escapes(template[at : found.start()]),),))
         at = found.end()
-        if found[1] == "%":
+        if found[2] == "%":
             parts.append((("%",),))
-        else:
-            value = values.pop(0) if values else (("",),)
-            parts.append(_resolve_escapes(value) if found[1] == "b" else value)
+            continue
+        value = values.pop(0) if values else (("",),)
+        text = read_known_text(value)
+        if found[1] is not None and found[2] == "s":
+            value = HOLE if text is None else ((text[: int(found[1] or 0)],),)
+        parts.append(_resolve_escapes(value) if found[2] == "b" else value)
     parts.append(((resolve_escapes(template[at:]),),))
-    return join_words(parts)
+    return parts
 
 
 def _derive_directory(word: Words) -> Words:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from tree_sitter import Node
@@ -167,6 +167,10 @@ class Expander:
     def _expand_item(self, subscript: Node, node: Node) -> Words:
         names = subscript.named_children
         key = self.subscript(subscript)
+        if key == "*" and names:
+            items = [self.state.variables.get(f"{self.text(names[0])}[{at}]") for at in range(_MAX_FIELDS)]
+            known = [item for item in items if item is not None]
+            return self._join_items(known) if known else self.variable(self.text(names[0]), node)
         held = (
             self.state.variables.get(f"{self.text(names[0])}[{key}]") if names and key is not None else None
         )
@@ -243,9 +247,17 @@ class Expander:
         if given is None:
             return HOLE
         if name in {"@", "*"}:
-            return join_words([part for one in given for part in (one, ((" ",),))][:-1]) if given else EMPTY
+            return self._join_items(given)
         index = int(name) - 1
         return given[index] if index < len(given) else EMPTY
+
+    def _join_items(self, items: Sequence[Words]) -> Words:
+        """Return what `"$*"` gives: the items, with the first character of `IFS` between them."""
+        separator = tuple(
+            pieces if pieces[0] is None else (pieces[0][:1],)
+            for pieces in self.state.variables.get("IFS", ((" ",),))
+        )
+        return join_words([part for one in items for part in (one, separator)][:-1]) if items else EMPTY
 
     def _visit_substitutions(self, node: Node) -> None:
         pending = [node]
@@ -295,12 +307,13 @@ def _expand_braces(word: Words) -> list[Words]:
     if text is None or found is None:
         return [word]
     span = _RANGE.match(found[1])
+    if span is not None and found.span() == (0, len(text)):
+        numbers = _list_range(span[1], span[2])
+        return [((str(number),),) for number in numbers] or [word]
     if span is not None:
-        return (
-            [((text[: found.start()] + ENTRY + text[found.end() :],),)]
-            if not text.startswith("{")
-            else [word]
-        )
+        if text.startswith("{"):
+            return [word]
+        return [((text[: found.start()] + ENTRY + text[found.end() :],),)]
     if "," not in found[1]:
         return [word]
     fields: list[Words] = [
@@ -308,6 +321,14 @@ def _expand_braces(word: Words) -> list[Words]:
     ]
     # The rest of the word may hold braces too.
     return _limit_fields([inner for one in _limit_fields(fields) for inner in _expand_braces(one)])
+
+
+def _list_range(first: str, last: str) -> range:
+    """Return the numbers of `{1..3}`; none where they are letters, or too many."""
+    if not (first.lstrip("-").isdigit() and last.lstrip("-").isdigit()):
+        return range(0)
+    numbers = range(int(first), int(last) + 1)
+    return numbers if len(numbers) <= _MAX_FIELDS else range(0)
 
 
 def _split(word: Words) -> list[Words]:
