@@ -66,6 +66,8 @@ class _Template:
         self.shown: set[nodes.Node] = set()
         # Whether no macro calls what it gets, and nothing calls what a call gives.
         self.calls_plainly = False
+        # Whether anything may take an attribute by a text, or hand a text to what may.
+        self.looks_up = True
 
     def judge(self, template: nodes.Template) -> None:
         for assignment in template.find_all(nodes.Assign):
@@ -77,6 +79,7 @@ class _Template:
             sides = [compared.expr, *(operand.expr for operand in compared.ops)]
             self.shown.update(side for side in sides if isinstance(side, nodes.Const))
         self.calls_plainly = _calls_plainly(template)
+        self.looks_up = _looks_up(template)
         for condition in template.find_all(nodes.If):
             self._note_tested(condition.test)
         for count, node in enumerate(_iter_nodes(template)):
@@ -103,7 +106,8 @@ class _Template:
             self._add("escape.internals", node, "shows the names that the template is rendered with")
         elif isinstance(node, nodes.Concat | nodes.Const):
             text = self._fold(node)
-            if node not in self.shown and text is not None and _INTERNAL.fullmatch(text):
+            is_looked_up = self.looks_up and node not in self.shown
+            if is_looked_up and text is not None and _INTERNAL.fullmatch(text):
                 self._add("escape.internals", node, f"puts together {text}, a name of the interpreter's")
 
     def _judge_name(self, name: str, node: nodes.Node) -> None:
@@ -292,6 +296,21 @@ def _calls_plainly(template: nodes.Template) -> bool:
     return True
 
 
+def _looks_up(template: nodes.Template) -> bool:
+    """Whether a template calls, tests, includes or takes an item, or filters by more than shows a text."""
+    filters = template.find_all(nodes.Filter)
+    others = (
+        nodes.Call,
+        nodes.Getitem,
+        nodes.Test,
+        nodes.Include,
+        nodes.Import,
+        nodes.FromImport,
+        nodes.Extends,
+    )
+    return any(template.find_all(others)) or any(one.name not in _SHOWING for one in filters)
+
+
 def _list_names(node: nodes.Node) -> set[str]:
     return {one.name for one in _iter_nodes(node) if isinstance(one, nodes.Name)}
 
@@ -315,6 +334,11 @@ _TEXT_FILTERS: Final[dict[str, Callable[[str], str]]] = {
 }
 
 
+# Filters that look for no attribute by the texts that they get.
+_SHOWING: Final = split_words(
+    "lower upper trim title capitalize replace escape e string length truncate default d join count round"
+    " first last"
+)
 # Filters that give a text of what they get, and look for no attribute in it.
 _SHOWING_FILTERS: Final = split_words(
     "lower upper trim title capitalize replace escape e string length truncate default d"

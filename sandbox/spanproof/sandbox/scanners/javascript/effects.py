@@ -149,10 +149,12 @@ def _judge_url(call: Call[Script], value: Value) -> Value | None:
         if proxy is not None and (is_text(proxy) or isinstance(proxy, Object)):
             _judge_url(call, proxy)
         target = base or entries.get("url") or entries.get("uri") or entries.get("connectionString")
-        host = entries.get("hostname") or entries.get("host") or entries.get("server")
-        if target is None and host is not None:
-            return _judge_host(call, host)
+        if target is None and any(name in entries for name in _HOSTS):
+            return _judge_host(call, value)
         value = target if target is not None else UNKNOWN
+    options = call.arguments.get(1)
+    if call.name.startswith(_HTTP) and isinstance(options, Object):
+        _judge_options(call, value, options)
     for option in list_options(value):
         head = to_pieces(option)[0] or ""
         # A variable before what is assigned to it; a URL relative to the page, which is no host of ours.
@@ -162,13 +164,32 @@ def _judge_url(call: Call[Script], value: Value) -> Value | None:
     return Unknown(NETWORK)
 
 
-def _judge_host(call: Call[Script], value: Value) -> Value | None:
+# Modules whose calls take options behind the URL, which count before it.
+_HTTP: Final = ("http.", "https.")
+
+
+def _judge_options(call: Call[Script], url: Value, options: Object) -> None:
+    """Judge the host and the port that the options of a request name in place of those of its URL."""
+    own = {name: value for name, value in options.entries.items() if name in ("port", *_HOSTS)}
+    if "port" in own and len(own) == 1:
+        host = urllib.parse.urlsplit(to_whole_text(url)).hostname
+        own["host"] = Const(host) if host else UNKNOWN
+    if own:
+        _judge_host(call, Object(own))
+
+
+def _judge_host(call: Call[Script], value: Value, port: Value | None = None) -> Value | None:
     if isinstance(value, Object):
-        if "path" in value.entries:
-            return Unknown(NETWORK)  # a socket of this machine
-        value = value.entries.get("host") or value.entries.get("hostname") or _LOCAL
-    call.judge_host(value)
+        port = value.entries.get("port")
+        value = next((value.entries[name] for name in _HOSTS if name in value.entries), _LOCAL)
+    for option in list_options(port or UNKNOWN):
+        number = read_constant_text(option)
+        call.judge_host(value, Const(int(number)) if number is not None and number.isdecimal() else None)
     return Unknown(NETWORK)
+
+
+# Entries of an object that hold a host, the one that counts first.
+_HOSTS: Final = ("hostname", "host", "server")
 
 
 _LOCAL: Final = Const("localhost")
@@ -177,9 +198,10 @@ _LOCAL: Final = Const("localhost")
 def _judge_address(call: Call[Script], value: Value) -> Value | None:
     """Judge a port with a host behind it, or both in an object."""
     host = call.arguments.get(1)
-    if not isinstance(value, Object):
-        value = host if host is not None and is_text(host) else _LOCAL
-    return _judge_host(call, value)
+    if isinstance(value, Object):
+        # With a path, it is a socket of this machine.
+        return Unknown(NETWORK) if "path" in value.entries else _judge_host(call, value)
+    return _judge_host(call, host if host is not None and is_text(host) else _LOCAL, value)
 
 
 def _judge_listen(call: Call[Script], value: Value) -> Value | None:

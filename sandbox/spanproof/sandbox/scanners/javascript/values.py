@@ -205,11 +205,8 @@ def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
         return _join_path(name, arguments)
     if name in _DIRECTORIES:
         return Const(_DIRECTORIES[name])
-    if name == "Request" and arguments:
-        return arguments[0]  # judged where it is sent
-    if name == "URL" and arguments:
-        arguments = [unwrap_url(argument) for argument in arguments]
-        return _fold_url(arguments, [read_constant_text(argument) for argument in arguments])
+    if name in _OF_URLS and arguments:
+        return _OF_URLS[name]([unwrap_url(argument) for argument in arguments])
     given = [read_constant_text(argument) for argument in arguments]
     apply = _TEXT_FUNCTIONS.get(name)
     if apply is None or not given or any(one is None for one in given):
@@ -240,6 +237,12 @@ def _unquote(known: list[str]) -> Value:
 def _quote(known: list[str]) -> Value:
     return Const(urllib.parse.quote(known[0]))
 
+
+# What is made of a URL; a request is judged where it is sent.
+_OF_URLS: Final[dict[str, Callable[[list[Value]], Value]]] = {
+    "Request": lambda arguments: arguments[0],
+    "URL": lambda arguments: _fold_url(arguments, [read_constant_text(one) for one in arguments]),
+}
 
 _TEXT_FUNCTIONS: Final[dict[str, Callable[[list[str]], Value | None]]] = {
     **dict.fromkeys(("String.fromCharCode", "String.fromCodePoint"), _join_characters),

@@ -155,8 +155,14 @@ def _run_source(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
     return Unknown(value.taint)
 
 
+# Words of code that starts programs.
+_STARTING_WORDS: Final = ("__import__", "popen", "subprocess", "system(")
+
+
 def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
     outer = m.context
+    if any(word in text and word not in m.text for word in _STARTING_WORDS):
+        m.add("exec.dynamic", node, f"{who} runs code whose names are put together")
     if outer.depth >= MAX_NESTING:
         m.add("exec.payload", node, f"{who} runs code hidden {MAX_NESTING} layers deep")
         return UNKNOWN

@@ -286,9 +286,10 @@ def read_variable(m: Reader, name: str, who: str, node: Any) -> Value:
     own = m.context.values.get(name)
     if own is not None and name in m.context.variables:
         return own
-    folder = _FOLDERS.get(name) if name not in m.context.variables else None
-    outer = Const(folder) if folder is not None else Unknown(frozenset())
-    if name in _OWN_FOLDERS:
+    outer: Value = Unknown(frozenset())
+    if name in _FOLDERS and name not in m.context.variables:
+        outer = Const(_FOLDERS[name])
+    elif name in _OWN_FOLDERS and name not in m.context.variables:
         outer = build_text((m.context.boundary.work_path("."), "/", None), NAME)
     return join_all([own, outer]) if own is not None else outer
 
