@@ -22,6 +22,7 @@ from spanproof.sandbox.scanners.javascript.script import (
     ROUTED,
     SENDING,
     SINKS,
+    WORKER_DATA,
     Script,
 )
 from spanproof.sandbox.scanners.javascript.values import (
@@ -30,6 +31,7 @@ from spanproof.sandbox.scanners.javascript.values import (
     Object,
     concatenate,
     is_text,
+    unwrap_file_url,
     unwrap_url,
 )
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
@@ -159,10 +161,12 @@ def _judge_url(call: Call[Script], value: Value) -> Value | None:
         if proxy is not None and (is_text(proxy) or isinstance(proxy, Object)):
             _judge_url(call, proxy)
         target = _find_entry(value, "baseURL", "baseUrl", "prefixUrl", "url", "uri", "connectionString")
-        host = _find_entry(value, "hostname", "host", "server")
-        if target is None and host is not None:
-            return _judge_host(call, host)
+        if target is None and _find_entry(value, *_HOSTS) is not None:
+            return _judge_host(call, value)
         value = target or UNKNOWN
+    options = call.arguments.get(1)
+    if call.name.startswith(_HTTP) and isinstance(options, Object):
+        _judge_options(call, value, options)
     for option in list_options(value):
         head = to_pieces(option)[0] or ""
         # A variable before what is assigned to it; a URL relative to the page, which is no host of ours.
@@ -172,13 +176,32 @@ def _judge_url(call: Call[Script], value: Value) -> Value | None:
     return Unknown(NETWORK)
 
 
-def _judge_host(call: Call[Script], value: Value) -> Value | None:
+# Modules whose calls take options behind the URL, which count before it.
+_HTTP: Final = ("http.", "https.")
+
+
+def _judge_options(call: Call[Script], url: Value, options: Object) -> None:
+    """Judge the host and the port that the options of a request name in place of those of its URL."""
+    own = {name: value for name, value in options.entries.items() if name in ("port", *_HOSTS)}
+    if "port" in own and len(own) == 1:
+        host = urllib.parse.urlsplit(to_whole_text(url)).hostname
+        own["host"] = Const(host) if host else UNKNOWN
+    if own:
+        _judge_host(call, Object(own))
+
+
+def _judge_host(call: Call[Script], value: Value, port: Value | None = None) -> Value | None:
     if isinstance(value, Object):
-        if "path" in value.entries:
-            return Unknown(NETWORK)  # a socket of this machine
-        value = _find_entry(value, "host", "hostname") or _LOCAL
-    call.judge_host(value)
+        port = value.entries.get("port")
+        value = _find_entry(value, *_HOSTS) or _LOCAL
+    for option in list_options(port or UNKNOWN):
+        number = read_constant_text(option)
+        call.judge_host(value, Const(int(number)) if number is not None and number.isdecimal() else None)
     return Unknown(NETWORK)
+
+
+# Entries of an object that hold a host, the one that counts first.
+_HOSTS: Final = ("hostname", "host", "server")
 
 
 _LOCAL: Final = Const("localhost")
@@ -187,9 +210,10 @@ _LOCAL: Final = Const("localhost")
 def _judge_address(call: Call[Script], value: Value) -> Value | None:
     """Judge a port with a host behind it, or both in an object."""
     host = call.arguments.get(1)
-    if not isinstance(value, Object):
-        value = host if host is not None and is_text(host) else _LOCAL
-    return _judge_host(call, value)
+    if isinstance(value, Object):
+        # With a path, it is a socket of this machine.
+        return Unknown(NETWORK) if "path" in value.entries else _judge_host(call, value)
+    return _judge_host(call, host if host is not None and is_text(host) else _LOCAL, value)
 
 
 def _judge_listen(call: Call[Script], value: Value) -> Value | None:
@@ -295,10 +319,17 @@ def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node
 
 def _judge_worker(call: Call[Script], value: Value) -> Value | None:
     """Judge a program that runs beside this one; the script itself is read in any case."""
-    options = call.arguments.get(1)
+    options, values = call.arguments.get(1), call.m.context.values
+    if options is not None:
+        data = options.entries.get("workerData", UNKNOWN) if isinstance(options, Object) else UNKNOWN
+        values[WORKER_DATA] = join_all([data, *([values[WORKER_DATA]] if WORKER_DATA in values else [])])
     if isinstance(options, Object) and options.entries.get("eval") is TRUE:
         return call.m.run_source(value, call.name, call.node)
-    if value is not OWN_FILE:
+    path = call.boundary.work_path(to_whole_text(unwrap_file_url(value)))
+    text = call.m.context.own_files.find_text(path)
+    if text is not None:
+        call.m.run_source(Const(text), call.name, call.node)
+    elif value is not OWN_FILE:
         call.add("exec.dynamic", explain_call(call.who, "exec.dynamic"))
     return None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from itertools import product
-from math import prod
 from typing import Final
 
 from tree_sitter import Node
@@ -130,7 +129,7 @@ def _resolve_escapes(source: str) -> str:
 
 
 def _evaluate_template(script: Script, node: Node) -> Value:
-    parts: list[Value] = []  # each of which may be one of several
+    parts: list[Value] = []
     at = node.start_byte + 1
     for child in node.named_children:
         if child.type == "template_substitution":
@@ -139,14 +138,7 @@ def _evaluate_template(script: Script, node: Node) -> Value:
             parts.append(unwrap_url(script.evaluate(inner[0])) if inner else UNKNOWN)
             at = child.end_byte
     parts.append(_read_template_text(script, at, node.end_byte - 1))
-    options = [list_options(part) for part in parts]
-    if prod(map(len, options)) > _MOST_TEXTS:
-        return concatenate(parts)
-    return join_all(concatenate(one) for one in product(*options))
-
-
-# Texts that a template with several values in it is read as.
-_MOST_TEXTS: Final = 36
+    return concatenate(parts)
 
 
 def _read_template_text(script: Script, start: int, end: int) -> Value:

@@ -88,6 +88,9 @@ _OBJECT_METHODS: Final = split_words(
 OWN_FILE: Final = Const("snippet.js")
 """The path of the script."""
 
+WORKER_DATA: Final = ("worker_threads", "workerData")
+"""What a program that runs beside this one gets."""
+
 # Ways to the function that loads modules, and to the object that has it.
 _MODULES_BY_NAME: Final = {
     "module.require": "require",
@@ -196,6 +199,8 @@ class Script(Reader):
         self.judge_variables([(name, value)], "process.env", node)
         if name is not None and not self.uncertain and not self.frames:
             self.context.variables.add(name)
+        if name is not None:
+            self.store(self.context.values, name, value)
 
     def text(self, node: Node) -> str:
         """Return the source text of a node."""
@@ -458,10 +463,12 @@ class Script(Reader):
         return join_all([entry, *owner.rest])
 
     def _read_reference_member(self, owner: Ref, name: str, node: Node) -> Value:
-        if owner.name in GLOBALS:
+        if owner.name in GLOBALS and name != "constructor":
             return self.free(name)
         if owner.name == "process.env":
             return read_variable(self, name, "process.env", node)
+        if (owner.name, name) == WORKER_DATA and WORKER_DATA in self.context.values:
+            return self.context.values[WORKER_DATA]
         if name == "constructor":
             return self._read_constructor(owner, node)
         if name == "default" or (owner.name in {"fs", "dns"} and name == "promises"):

@@ -12,6 +12,8 @@ import re
 import urllib.parse
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from typing import Final
 
 from spanproof.sandbox.scanners.pieces import MAX_TEXT
@@ -34,6 +36,7 @@ from spanproof.sandbox.scanners.reader.values import (
     Value,
     build_text,
     join_all,
+    list_options,
     read_constant_text,
     to_pieces,
 )
@@ -112,7 +115,18 @@ def is_text(value: Value) -> bool:
 
 
 def concatenate(parts: Iterable[Value]) -> Value:
-    """Return a text put together of these."""
+    """Return a text put together of these, of which each may be one of several."""
+    options = [list_options(part) for part in parts]
+    if 1 < prod(map(len, options)) <= _MOST_TEXTS:
+        return join_all(_concatenate_one(one) for one in product(*options))
+    return _concatenate_one([one[0] if len(one) == 1 else UNKNOWN for one in options])
+
+
+# Texts that one with several values in it is read as.
+_MOST_TEXTS: Final = 36
+
+
+def _concatenate_one(parts: Iterable[Value]) -> Value:
     pieces: list[str | None] = []
     taint = CLEAN
     for part in parts:
@@ -200,8 +214,8 @@ def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
         return _join_path(name, arguments)
     if name in _DIRECTORIES:
         return Const(_DIRECTORIES[name])
-    if name == "URL" and arguments:
-        return _fold_url([unwrap_url(argument) for argument in arguments])
+    if name in _OF_URLS and arguments:
+        return _OF_URLS[name]([unwrap_url(argument) for argument in arguments])
     given = _find_known_texts(arguments)
     apply = _TEXT_FUNCTIONS.get(name)
     if apply is None or not given:
@@ -232,6 +246,12 @@ def _unquote(known: list[str]) -> Value:
 def _quote(known: list[str]) -> Value:
     return Const(urllib.parse.quote(known[0]))
 
+
+# What is made of a URL; a request is judged where it is sent.
+_OF_URLS: Final[dict[str, Callable[[list[Value]], Value]]] = {
+    "Request": lambda arguments: arguments[0],
+    "URL": lambda arguments: _fold_url(arguments),
+}
 
 _TEXT_FUNCTIONS: Final[dict[str, Callable[[list[str]], Value | None]]] = {
     **dict.fromkeys(("String.fromCharCode", "String.fromCodePoint"), _join_characters),
@@ -330,6 +350,9 @@ def _decode_buffer(content: str, encoding: str) -> str:
 
 
 def _join_path(name: str, arguments: Sequence[Value]) -> Value:
+    options = [list_options(argument) for argument in arguments]
+    if 1 < prod(map(len, options)) <= _MOST_TEXTS:
+        return join_all(_join_path(name, one) for one in product(*options))
     parts: list[Value] = []
     for argument in arguments:
         if name == "path.resolve" and (to_pieces(argument)[0] or "").startswith("/"):

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.python import fold
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.python.names import BUILTINS, KNOWLEDGE, normalise_name
+from spanproof.sandbox.scanners.python.names import BUILTINS, KNOWLEDGE, SINKS, normalise_name
+from spanproof.sandbox.scanners.reader.effects import mark_replaced
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -450,7 +451,11 @@ def store_attribute(m: Machine, owner: Value, name: str | None, value: Value, no
         elif isinstance(option, Ref) and name is not None:
             m.tables.set_attribute(m, option, name, value, node)
             if "()" not in option.name:
-                m.store(m.overrides, normalise_name(f"{option.name}.{name}"), value)
+                resolved = normalise_name(f"{option.name}.{name}")
+                m.store(m.overrides, resolved, value)
+                if resolved in SINKS and isinstance(value, Function):
+                    others = [UNKNOWN for _ in value.node.args.args[1:]]
+                    m.call(value, Arguments([mark_replaced(resolved), *others]), node)
 
 
 # Where a client goes through, also one of a class of the program.
@@ -527,6 +532,8 @@ def _store_in_reference(m: Machine, owner: Ref, key: Value, value: Value, node: 
     text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if owner.name == "os.environ":
         m.call(Ref("os.putenv"), Arguments([key, value], {}), node)
+    elif f"{owner.name}.update" in SINKS:  # an item, as `rcParams["text.usetex"] = True`
+        m.call(Ref(f"{owner.name}.update"), Arguments([Mapping({text: value})]), node)
     elif owner.name in _ENVIRONMENTS:
         m.judge_variables([(text, value)], owner.name, node)
     elif owner.name == "sys.path" or owner.name.endswith((".proxies", ".proxy")):

@@ -60,11 +60,13 @@ class Conditions:
             return False
         words: set[str] = set()
         for node in self._nodes:
+            if isinstance(node, ast.alias) and node.name == "*":
+                return True
             texts = [getattr(node, field, None) for field in _NAMES_OF_NODES]
             texts.append(node.value if isinstance(node, ast.Constant) else None)
             for text in texts:
                 if isinstance(text, str):
-                    words.update(_WORD.findall(text) if text != "*" else "*")
+                    words.update(_WORD.findall(text))
         return not _REBINDS.isdisjoint(words)
 
     @property

@@ -96,6 +96,16 @@ def _judge_db_url(call: Call[Machine], value: Value) -> Value | None:
     return Ref(f"{call.name}{end}")
 
 
+def _build_db_url(call: Call[Machine], value: Value) -> Value | None:
+    """Return the URL of a database that is put together from a driver, a host, a port and a database."""
+    host, port, database = (
+        to_pieces(call.arguments.get(position, keyword) or Const(""))
+        for position, keyword in ((3, "host"), (4, "port"), (5, "database"))
+    )
+    port = (":", *port) if port != ("",) else ()
+    return build_text((*to_pieces(value), "://", *host, *port, "/", *database), value.taint)
+
+
 def _judge_db_connection(call: Call[Machine], value: Value) -> Value | None:
     """Judge a connection, or the URL of one."""
     if isinstance(value, Const | Text):
@@ -207,7 +217,7 @@ def _find_made_connections(call: Call[Machine], name: str) -> list[Connection]:
 
 
 def _determine_database_kind(name: str) -> Database:
-    if IN_MEMORY in name or (name.startswith("duckdb.") and "()" not in name):
+    if IN_MEMORY in name or (name.startswith(("duckdb.", "polars.sql")) and "()" not in name):
         return Database.MEMORY
     kinds = {effect.kind for effect in SINKS.get(name.partition("()")[0], ())}
     if "dbfile" in kinds or IN_FILE in name:
@@ -219,6 +229,7 @@ def _determine_database_kind(name: str) -> Database:
 
 CHECKS: Final[dict[str, Check]] = {
     "dbserver": _judge_db_server, "dburl": _judge_db_url, "dbconn": _judge_db_connection, "sql": _judge_sql,
+    "dburlparts": _build_db_url,
     "sqltext": _pass_sql_text, "table": _judge_table,
 }  # fmt: skip
 """What judges each kind of effect on a database."""

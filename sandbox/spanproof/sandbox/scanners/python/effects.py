@@ -381,8 +381,10 @@ def _judge_proxies(call: Call[Machine], value: Value) -> Value | None:
 
 
 def _judge_settings(call: Call[Machine], value: Value) -> Value | None:
-    """Judge settings of matplotlib, of which one has every text set by LaTeX."""
-    for option in list_options(value):
+    """Judge settings of matplotlib, of which one has every text set by LaTeX, and files that hold some."""
+    for option in value.items if isinstance(value, Items) else list_options(value):
+        if isinstance(option, Const | Text | Path):
+            _judge_load(call, option)
         uses = option.entries.get("text.usetex") if isinstance(option, Mapping) else None
         if uses is not None and not (isinstance(uses, Const) and not uses.value):
             call.m.run_command(("latex",), CLEAN, call.name, call.node)
@@ -523,12 +525,23 @@ def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
     name, given = to_pieces(value)[0] or "", call.arguments.get(1, "value") or UNKNOWN
     if name and not call.m.uncertain and not call.name.endswith("setdefault"):
         call.m.context.variables.add(name)
+    if name:
+        call.m.store(call.m.context.values, name, given)
     if _LOADING.fullmatch(name.upper()):
         call.add("environment.write", f"sets {name}, which changes how programs load")
     elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
         _judge_proxies(call, given)
     else:
         call.m.judge_variables([(name, given)], call.name, call.node)
+    return None
+
+
+def _judge_environment_update(call: Call[Machine], value: Value) -> Value | None:
+    """Judge each variable that `os.environ.update` sets."""
+    variables = call.arguments.get(0)
+    entries = variables.entries if isinstance(variables, Mapping) else {}
+    for name, given in {**entries, **call.arguments.named}.items():
+        call.m.call(Ref("os.putenv"), Arguments([Const(name), given]), call.node)
     return None
 
 
@@ -569,7 +582,7 @@ CHECKS: Final[dict[str, Check]] = {
     "implicit": _judge_implicit_host, "pathself": _judge_own_path,
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
-    "exithandler": _note_exit_handler,
+    "exithandler": _note_exit_handler, "envupdate": _judge_environment_update,
     "bind": _judge_bind, "unbound": _judge_unbound_listen,
     "dump": _judge_dump,
 }  # fmt: skip

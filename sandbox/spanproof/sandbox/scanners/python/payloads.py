@@ -158,8 +158,14 @@ def _run_source(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
     return Unknown(value.taint)
 
 
+# Words of code that starts programs.
+_STARTING_WORDS: Final = ("__import__", "popen", "subprocess", "system(")
+
+
 def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
     outer = m.context
+    if any(word in text and word not in m.text for word in _STARTING_WORDS):
+        m.add("exec.dynamic", node, f"{who} runs code whose names are put together")
     if outer.depth >= MAX_NESTING:
         m.add("exec.payload", node, f"{who} runs code hidden {MAX_NESTING} layers deep")
         return UNKNOWN
@@ -251,7 +257,12 @@ def _judge_argv(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(environment, Mapping):
         m.judge_variables(environment.entries.items(), call.name, call.node)
         given = {name for name in environment.entries if isinstance(name, str)}
-        m.context = replace(outer, variables=outer.variables | given, owns_environment=not environment.rest)
+        m.context = replace(
+            outer,
+            variables=outer.variables | given,
+            values={**outer.values, **environment.entries},
+            owns_environment=not environment.rest,
+        )
     try:
         _judge_program(call, value)
     finally:

@@ -42,10 +42,11 @@ _MOST_NODES: Final = 1_000
 
 # Names that an earlier step of the session may have bound to a module.
 _FREE_MODULES: Final = {name: name for name in known.KNOWN_MODULES} | known.COMMON_ALIASES
-# What a path, a URL, any character, a walk through attributes or a statement is made of.
+# What a path, a URL, any character, a walk through attributes or a statement is made of; a setting that
+# starts a program.
 _PLACE: Final = (
     r"[/\\]|%c|:c\}|__|\._|(?i:\b(?:select|with|insert|replace|merge|delete|update|grant|revoke|drop|create|alter"
-    r"|truncate|copy|attach)\s)"
+    r"|truncate|copy|attach)\s)|usetex"
 )
 _OF_PLACE: Final = re.compile(_PLACE)
 _OF_PLACE_OR_HOST: Final = re.compile(rf"{_PLACE}|\.(?:{HOST_ENDS})(?!\w)|\w:\d\d|@|\d\.\d+\.\d")

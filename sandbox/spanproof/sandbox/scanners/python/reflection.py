@@ -13,7 +13,7 @@ from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model
-from spanproof.sandbox.scanners.python.names import normalise_name
+from spanproof.sandbox.scanners.python.names import SINKS, normalise_name
 from spanproof.sandbox.scanners.python.own_modules import read_own_modules
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
@@ -54,6 +54,12 @@ def model_mapping_get(m: Machine, function: Ref, arguments: Arguments, node: ast
     return join(default, join_all(owner.rest)) if owner.rest else default
 
 
+def _starts_programs(function: Ref) -> bool:
+    """Whether a function starts programs or runs code."""
+    kinds = {effect.kind for effect in SINKS.get(function.name, ())}
+    return not kinds.isdisjoint({"shell", "argv", "code", "spawn", "spawnv"})
+
+
 def _model_getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, name = arguments.get(0), arguments.get(1)
     if owner is None or name is None:
@@ -62,7 +68,10 @@ def _model_getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
     for option in list_options(name):
         text = read_constant_text(option)
         if text is not None:
-            found.append(attributes.load_attribute(m, owner, text, node))
+            member = attributes.load_attribute(m, owner, text, node)
+            if text not in m.text and isinstance(member, Ref) and _starts_programs(member):
+                m.add("attribute.dynamic", node, f"puts the name {member.name} together")
+            found.append(member)
         elif isinstance(owner, Ref) and owner.name in m.sensitive:
             m.add("attribute.dynamic", node, f"takes an attribute that is not known out of {owner.name}")
             found.append(UNKNOWN)
@@ -97,6 +106,8 @@ def _model_import_module(m: Machine, function: Ref, arguments: Arguments, node: 
             found.append(UNKNOWN)
             continue
         read_own_modules(m, text, node)
+        if text not in m.text and text in m.sensitive:
+            m.add("attribute.dynamic", node, f"puts the name {text} together")
         top = text.partition(".")[0]
         plain = function.name == "__import__" and arguments.get(3, "fromlist") is None
         found.append(Ref(normalise_name(top if plain else text)))

@@ -20,6 +20,7 @@ from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import merge_pieces
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
 from spanproof.sandbox.scanners.reader.values import (
+    NAME,
     Const,
     Items,
     Mapping,
@@ -181,6 +182,14 @@ Check = Callable[[Call[Any], Value], Value | None]
 """Judges an effect by one alternative of its argument; gives the call's result where the effect decides."""
 
 
+_IN_PLACE: Final = "in place of "
+
+
+def mark_replaced(name: str) -> Value:
+    """Return what a function gets that a program puts in the place of another one."""
+    return Unknown(frozenset({_IN_PLACE + name}))
+
+
 def apply_effects(
     m: Reader,
     function: Ref,
@@ -201,6 +210,8 @@ def apply_effects(
             m.add(effect.keyword, node, message, verdict, policy_line=line)
             continue
         value = _select_argument(m, effect, function, arguments)
+        if isinstance(value, Unknown) and _IN_PLACE + function.name in value.taint:
+            continue  # judged where the function that has its place is called
         check = checks[effect.kind.removesuffix(_OPTIONAL)]
         call = Call(m, function, effect, arguments, node)
         if value is not None:
@@ -265,19 +276,32 @@ def _judge_shell(call: Call[Reader], value: Value) -> Value | None:
 
 
 def _judge_environment(call: Call[Reader], value: Value) -> Value | None:
-    return read_variable(call.m, to_whole_text(value), call.name, call.node)
+    held = read_variable(call.m, to_whole_text(value), call.name, call.node)
+    default = call.arguments.get(1, "default") if not isinstance(held, Const) else None
+    return held if default is None else join_all([held, default])
 
 
 # Variables that name a folder, which is judged where it is opened.
 _FOLDERS: Final = {name: read_sections("shell")["predefined"][name] for name in ("HOME", "PWD", "TMPDIR")}
 
 
+# Those that name a folder of the program's own, below the work directory.
+_OWN_FOLDERS: Final = frozenset({"DATA_DIR", "INPUT_DIR", "OUTPUT_DIR"})
+
+
 def read_variable(m: Reader, name: str, who: str, node: Any) -> Value:
     """Judge the reading of a variable of the environment, and return what it gives."""
     if m.crossed(m.context.judge_variable(name), who, node):
         return Unknown(ENVIRONMENT)
-    folder = _FOLDERS.get(name) if name not in m.context.variables else None
-    return Const(folder) if folder is not None else Unknown(frozenset())
+    own = m.context.values.get(name)
+    if own is not None and name in m.context.variables:
+        return own
+    outer: Value = Unknown(frozenset())
+    if name in _FOLDERS and name not in m.context.variables:
+        outer = Const(_FOLDERS[name])
+    elif name in _OWN_FOLDERS and name not in m.context.variables:
+        outer = build_text((m.context.boundary.work_path("."), "/", None), NAME)
+    return join_all([own, outer]) if own is not None else outer
 
 
 def _judge_whole_environment(call: Call[Reader], value: Value) -> Value | None:

@@ -140,7 +140,10 @@ def _judge_hook(shell: Shell, program: str, arguments: list[Words], stdin: Strea
             (text for one in reversed(arguments) if (text := read_known_text(one)) and text[0] != "-"),
             "MAPFILE",
         )
-        shell.state.variables[name] = HOLE
+        lines = limit_texts(
+            (line for pieces in stdin.words for line in _split_lines(pieces)), MAX_ALTERNATIVES
+        )
+        shell.state.variables[name] = lines or HOLE
         if stdin.origin:
             shell.state.origins[name] = stdin.origin
     return NOTHING

@@ -66,13 +66,12 @@ def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> St
     if fields and _DROPPED_DASH.match(shell.script.data, node.end_byte):
         fields.append((("-",),))
     origins = _collect_origins(shell, node) | shell.substituted_from
-    for assignment in assignments:
-        _assign(shell, assignment, keep=name_node is None)
+    assigned = dict(_assign(shell, assignment, keep=name_node is None) for assignment in assignments)
     if not fields:
         return NOTHING
     given = Stream(stdin.words, stdin.origin | origins)
     outer = shell.given
-    shell.given = outer | {shell.words.text(one).partition("=")[0] for one in assignments}
+    shell.given = outer | assigned
     try:
         return _run_with_separators(shell, fields, assignments, given, node)
     finally:
@@ -168,7 +167,13 @@ def _follow_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
         shell.add("resource.endless", node, "writes to a file without an end")
     if follow is not None:
         return shell.run(follow, written)
-    return NOTHING if outputs else written
+    return NOTHING if any(map(_takes_output, outputs)) else written
+
+
+def _takes_output(redirect: Node) -> bool:
+    """Whether a redirection writes the output of a command to its file, not what it reports as errors."""
+    descriptor = redirect.child_by_field_name("descriptor")
+    return descriptor is None or descriptor.text != b"2"
 
 
 def _note_written(shell: Shell, redirect: Node, written: Stream) -> None:
@@ -240,10 +245,11 @@ def _follow_assignment(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING
 
 
-def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
+def _assign(shell: Shell, node: Node, *, keep: bool) -> tuple[str, Words]:
+    """Set a variable, which is kept unless it is set for one command; return its name and value."""
     name_node = node.child_by_field_name("name")
     if name_node is None:
-        return
+        return "", HOLE
     shell.substituted_from = frozenset()
     value_node = node.child_by_field_name("value")
     value = _read_value(shell, value_node)
@@ -265,6 +271,7 @@ def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
     programs.judge_assigned(shell, name, value, node)
+    return name, value
 
 
 def _assign_items(shell: Shell, name: str, target: Node, value_node: Node | None, value: Words) -> None:
@@ -448,10 +455,26 @@ def _follow_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
         values.extend(shell.words.fields(value))
     if not values and shell.state.positional:
         values = list(shell.state.positional)
+    text = shell.words.text(node)
+    adds = _ACCUMULATES.search(text) is not None and not _LEAVES_LOOP.search(text)
+    if variable is not None and adds and 1 < len(values) <= _MOST_TURNS:
+        written: list[Stream] = []
+        for turn in values:
+            shell.state.variables[shell.words.text(variable)] = turn
+            written.append(_run_body(shell, node, stdin))
+        return join_streams(written)
     if variable is not None:
         word = limit_texts((pieces for one in values for pieces in one), MAX_ALTERNATIVES) or HOLE
         shell.state.variables[shell.words.text(variable)] = word
     return shell.repeat(lambda: _run_body(shell, node, stdin), node)
+
+
+# Turns that a loop is followed through one by one, where each adds to a variable and none is left early.
+_MOST_TURNS: Final = 8
+_ACCUMULATES: Final = re.compile(r"\b(\w{1,40})=[^\n;]{0,80}?\$\{?\1\b")
+_LEAVES_LOOP: Final = re.compile(
+    r"\b(?:break|continue|return|exit|while|until)\b|\bfor\b.*\bfor\b", re.DOTALL
+)
 
 
 def _follow_counting_for(shell: Shell, node: Node, stdin: Stream) -> Stream:

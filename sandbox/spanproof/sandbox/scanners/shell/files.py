@@ -29,7 +29,9 @@ from spanproof.sandbox.scanners.shell.words import resolve_escapes
 from spanproof.sandbox.words import split_words
 
 _ENCODED = frozenset({"encoded"})
-_FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.\d{0,4})?)([sdbqxofegcXuiq%])")
+_FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.(\d{0,4}))?)([sdbqxofegcXuiq%])")
+# Times that `printf` goes through its format, once for all values that it takes.
+_MOST_ROUNDS: Final = 32
 
 
 class _Command(NamedTuple):
@@ -114,18 +116,35 @@ def _derive_printf(command: _Command) -> Stream:
     if template is None:
         return Stream(HOLE, command.stdin.origin)
     values = list(command.operands[1:])
+    parts = _fill_format(template, values)
+    for _ in range(_MOST_ROUNDS):
+        before = len(values)
+        if not values:
+            break
+        parts += _fill_format(template, values)
+        if len(values) == before:
+            values.clear()  # a format that takes none is written once
+            break
+    return Stream(join_words([*parts, HOLE] if values else parts), command.stdin.origin)
+
+
+def _fill_format(template: str, values: list[Words]) -> list[Words]:
+    """Return what one round through a format writes; the values that it takes are taken out."""
     parts: list[Words] = []
     at = 0
     for found in _FORMAT.finditer(template):
         parts.append(((resolve_escapes(template[at : found.start()]),),))
         at = found.end()
-        if found[1] == "%":
+        if found[2] == "%":
             parts.append((("%",),))
-        else:
-            value = values.pop(0) if values else (("",),)
-            parts.append(_resolve_escapes(value) if found[1] == "b" else value)
+            continue
+        value = values.pop(0) if values else (("",),)
+        text = read_known_text(value)
+        if found[1] is not None and found[2] == "s":
+            value = HOLE if text is None else ((text[: int(found[1] or 0)],),)
+        parts.append(_resolve_escapes(value) if found[2] == "b" else value)
     parts.append(((resolve_escapes(template[at:]),),))
-    return Stream(join_words(parts), command.stdin.origin)
+    return parts
 
 
 def _derive_directory(command: _Command) -> Stream | None:
@@ -134,6 +153,8 @@ def _derive_directory(command: _Command) -> Stream | None:
     text = read_known_text(command.operands[0])
     if text is None:
         return Stream(HOLE)
+    if text in {".", ".."}:
+        return Stream(((".." if text == "." else "../..",),))  # `$PWD` is `.`
     return Stream(((text.rpartition("/")[0] or ".",),))
 
 
@@ -230,8 +251,8 @@ _JQ_READS = re.compile(
     r"\$ENV\b|(?<![\w.\"$])env\b(?!\s*+:)|\bstrenv\b|\benvsubst\b|\bload(?:_str|_\w+)?\s*\("
 )
 
-# One variable by its name; the function `env` gives all of them.
-_JQ_VARIABLE = re.compile(r"""\$ENV(?:\.(\w++)|\["(\w++)"\])""")
+# One variable by its name; `$ENV` or `env` alone gives all of them.
+_JQ_VARIABLE = re.compile(r"""(?:\$ENV|(?<![\w.\"$])env)(?:\.(\w++)|\["(\w++)"\])(?!\s*+\()""")
 
 
 def judge_operands(
@@ -339,12 +360,20 @@ def _judge_program_text(
         judge_awk(shell, text, arguments, node)
     elif program == "sed":
         judge_sed(shell, text, node)
-    elif _JQ_READS.search(_JQ_VARIABLE.sub("", text)):
-        shell.read_all_variables(program, node)
     else:
-        for found in _JQ_VARIABLE.finditer(text):
-            shell.crossed(shell.context.judge_variable(found[1] or found[2]), program, node)
+        _judge_jq(shell, program, text, node)
     return texts, operands
+
+
+def _judge_jq(shell: Shell, program: str, text: str, node: Node) -> None:
+    """Judge the variables of the environment that a program text of jq reads."""
+    if _JQ_READS.search(_JQ_VARIABLE.sub("", text)):
+        shell.read_all_variables(program, node)
+        return
+    for found in _JQ_VARIABLE.finditer(text):
+        name = found[1] or found[2]
+        if name not in shell.state.variables and name not in shell.given:
+            shell.crossed(shell.context.judge_variable(name), program, node)
 
 
 _FROM_FILE: Final = re.compile(r"-f|-[a-zA-Z]*f$|--(?:from-)?file\b")

@@ -349,6 +349,8 @@ def _judge_reaches(shell: Shell, program: str, reaches: Iterator[Reach], node: N
         if reach.target is None:
             shell.add("exec.dynamic", node, f"{program} opens or runs what is not known")
         elif reach.action is None:
+            if program == "sed":
+                shell.add("exec.dynamic", node, "sed runs a command, which edits no text")
             run_text(shell, reach.target, f"{program} runs a command: ", node)
         elif reach.target not in {"", "-"}:
             shell.judge_path(reach.action, (merge_pieces((reach.target, *reach.rest)),), program, node)

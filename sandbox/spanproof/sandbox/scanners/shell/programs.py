@@ -289,11 +289,11 @@ def _judge_env(shell: Shell, program: str, arguments: list[Words], stdin: Stream
     options = arguments[: len(arguments) - len(rest)]
     for one in options:
         shell.judge_literals(one, "env", node)
-    given: set[str] = set()
+    given: dict[str, Words] = {}
     while rest and "=" in (text := read_known_text(rest[0]) or ""):
         name, _, value = text.partition("=")
         judge_assigned(shell, name, ((value,),), node)
-        given.add(name)
+        given[name] = ((value,),)
         rest = rest[1:]
     outer = shell.given, shell.clears_environment
     shell.given = shell.given | given

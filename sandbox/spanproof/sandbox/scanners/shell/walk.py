@@ -22,6 +22,7 @@ from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
 from spanproof.sandbox.scanners.reader.state import Reporter
+from spanproof.sandbox.scanners.reader.values import CLEAN, build_text, join_all
 from spanproof.sandbox.scanners.shell.catalogue import SECRET_NAME, SET_BY_SHELL
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -161,7 +162,7 @@ class Shell(Reporter):
         self.substituted_from: frozenset[str] = frozenset()
 
         # Variables that are set for the command at hand alone.
-        self.given: set[str] = set()
+        self.given: dict[str, Words] = {}
         # Whether the command at hand has no other variables: `env -i`.
         self.clears_environment = False
         self._commands = 0
@@ -187,7 +188,9 @@ class Shell(Reporter):
     def nest(self, node: Node, origin: str) -> Context:
         """Return the context of a program that the script runs: it has the variables that the script sets."""
         context = self.context.nested(self.place(node), origin)
-        context.variables.update(self.state.variables, self.given)
+        for name, word in (self.state.variables | self.given).items():
+            context.variables.add(name)
+            context.values[name] = join_all(build_text(pieces, CLEAN) for pieces in word)
         return replace(context, owns_environment=context.owns_environment or self.clears_environment)
 
     def run(self, node: Node, stdin: Stream) -> Stream:

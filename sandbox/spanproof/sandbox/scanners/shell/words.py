@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from tree_sitter import Node
@@ -166,6 +166,10 @@ class Expander:
         if not names:
             return HOLE
         name = self.text(names[0])
+        if key == "*":
+            items = [self.state.variables.get(f"{name}[{at}]") for at in range(_MAX_FIELDS)]
+            known = [item for item in items if item is not None]
+            return self._join_items(known) if known else self.variable(name, node)
         held = self.state.variables.get(f"{name}[{key}]") if key is not None else None
         return held or self.variable(name, node)
 
@@ -244,11 +248,17 @@ class Expander:
         if given is None:
             return HOLE
         if name in {"@", "*"}:
-            if given:
-                return join_words([part for one in given for part in (one, ((" ",),))][:-1])
-            return EMPTY
+            return self._join_items(given)
         index = int(name) - 1
         return given[index] if index < len(given) else EMPTY
+
+    def _join_items(self, items: Sequence[Words]) -> Words:
+        """Return what `"$*"` gives: the items, with the first character of `IFS` between them."""
+        separator = tuple(
+            pieces if pieces[0] is None else (pieces[0][:1],)
+            for pieces in self.state.variables.get("IFS", ((" ",),))
+        )
+        return join_words([part for one in items for part in (one, separator)][:-1]) if items else EMPTY
 
     def _visit_substitutions(self, node: Node) -> None:
         pending = [node]
@@ -296,6 +306,9 @@ def _expand_braces(word: Words) -> list[Words]:
     if text is None or found is None:
         return [word]
     span = _RANGE.match(found[1])
+    if span is not None and found.span() == (0, len(text)):
+        numbers = _list_range(span[1], span[2])
+        return [((str(number),),) for number in numbers] or [word]
     if span is not None and not text.startswith("{"):
         return [((text[: found.start()] + ENTRY + text[found.end() :],),)]
     if span is not None or "," not in found[1]:
@@ -305,6 +318,14 @@ def _expand_braces(word: Words) -> list[Words]:
     ]
     # The rest of the word may hold braces too.
     return _limit_fields([inner for one in _limit_fields(fields) for inner in _expand_braces(one)])
+
+
+def _list_range(first: str, last: str) -> range:
+    """Return the numbers of `{1..3}`; none where they are letters, or too many."""
+    if not (first.lstrip("-").isdigit() and last.lstrip("-").isdigit()):
+        return range(0)
+    numbers = range(int(first), int(last) + 1)
+    return numbers if len(numbers) <= _MAX_FIELDS else range(0)
 
 
 def _split(word: Words) -> list[Words]:
