@@ -8,7 +8,6 @@ import type { Schema } from "./api";
 import { addressOf, go, traceAddress, withProject } from "./location";
 import { PAGES } from "./pagelist";
 import { pathOf, plainText, Problem, useAnswer, useSteadyAnswer } from "./parts";
-import { readQuery } from "./query";
 import { MARKS } from "./state";
 
 interface Found {
@@ -36,8 +35,8 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
   const [typed] = useDebouncedValue(text.trim(), TYPING_MS);
   const words = typed.toLowerCase();
   const cases = useSteadyAnswer<Schema["FoundCases"]>(words.length >= SHORTEST_WORD ? "cases" : "", { text: words });
-  const isSearched = typed.length > SHORTEST_WORD && readQuery(typed).fault === null;
-  const traces = useAnswer<Schema["TraceList"]>(isSearched ? "traces" : "", { ...readQuery(typed).parameters, limit: String(SHOWN_TRACES) });
+  const isSearched = typed.length > SHORTEST_WORD;
+  const traces = useAnswer<Schema["TraceList"]>(isSearched ? "traces" : "", { q: typed, limit: String(SHOWN_TRACES) });
   const { toggleColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const commands: Found[] = [
     { label: "Switch the theme", about: "command: light or dark", to: toggleColorScheme, icon: <Terminal size={16} /> },
@@ -102,6 +101,6 @@ function copyCommand(): void {
 
 /** Return the list of traces that have the text, as a query or as words. */
 function listQueries(text: string): Found[] {
-  if (!text || readQuery(text).fault !== null) return [];
+  if (!text) return [];
   return [{ label: text, about: "list the traces with this", to: `/traces?q=${encodeURIComponent(text)}`, icon: <Search size={16} /> }];
 }

@@ -56,23 +56,53 @@ def compare(
             )
     rows = [_build_value_pair(value, layers) for value, layers in found.items()]
     rows.sort(key=lambda row: (not row.flipped, row.value))
+    pairs = {layer: build_pair(*both) for layer, both in totals.items()}
     return Comparison(
         dimension=dimension,
         before=pages.format_text(before),
         after=pages.format_text(after),
-        layers={layer: _build_pair(*both) for layer, both in totals.items()},
+        sentence=describe_changes(pairs),
+        layers=pairs,
         by=by,
         values=rows[:limit],
     )
 
 
+def describe_changes(pairs: Mapping[Layer, Pair]) -> str:
+    """Return which layers changed, as a person would say it; empty where neither side has a verdict."""
+    sides = [rate for pair in pairs.values() for rate in (pair.before, pair.after)]
+    if not any(rate.judged or rate.open for rate in sides):
+        return ""
+    worse = [layer for layer, pair in pairs.items() if pair.change == "worse"]
+    better = [layer for layer, pair in pairs.items() if pair.change == "better"]
+    opened = [layer for layer, pair in pairs.items() if pair.open_change == "worse"]
+    settled = [layer for layer, pair in pairs.items() if pair.open_change == "better"]
+    parts = [
+        f"{' and '.join(layers)} {one if len(layers) == 1 else several}"
+        for layers, one, several in (
+            (worse, "got worse", "got worse"),
+            (better, "got better", "got better"),
+            (opened, "has more open", "have more open"),
+            (settled, "has less open", "have less open"),
+        )
+        if layers
+    ]
+    if parts:
+        sentence = "; ".join(parts)
+        return f"{sentence[0].upper()}{sentence[1:]}."
+    if any(pair.before.judged and pair.after.judged for pair in pairs.values()):
+        return "No layer changed beyond its interval."
+    return "Only one side has verdicts: there is nothing to compare it with."
+
+
 def _build_value_pair(value: str, layers: Mapping[Layer, list[FailRate]]) -> ValuePair:
-    pairs = {layer: _build_pair(*both) for layer, both in layers.items()}
+    pairs = {layer: build_pair(*both) for layer, both in layers.items()}
     flipped = any({pair.change, pair.open_change} != {"unclear"} for pair in pairs.values())
     return ValuePair(value=pages.format_text(value), layers=pairs, flipped=flipped)
 
 
-def _build_pair(before: FailRate, after: FailRate) -> Pair:
+def build_pair(before: FailRate, after: FailRate) -> Pair:
+    """Return the verdicts of both sides, and whether they differ beyond chance."""
     failed = compute_difference_interval((before.failed, before.judged), (after.failed, after.judged))
     open_before, open_after = _count_open(before), _count_open(after)
     opened = compute_difference_interval(open_before, open_after)
