@@ -6,7 +6,7 @@ import pytest
 
 from spanproof.api.pages import build_rate
 from spanproof.api.routes.compare import build_pair, describe_changes
-from spanproof.api.routes.overview import describe_rates
+from spanproof.api.routes.overview import build_summary
 from spanproof.store import FailRate
 from spanproof.trace import Layer, State
 
@@ -44,12 +44,12 @@ def rate(*, passed: int = 0, failed: int = 0, errored: int = 0, opened: int = 0)
 )
 def test_the_overview_says_what_is_gravest(rates, state, sentence):
     layers = {layer: build_rate(rates.get(layer, NONE)) for layer in Layer}
-    assert describe_rates(layers, 168.0) == (state, sentence)
+    assert build_summary(layers, 168.0) == (state, sentence)
 
 
 def test_a_window_without_a_name_is_in_hours():
     layers = {layer: build_rate(NONE) for layer in Layer}
-    assert describe_rates(layers, 6.0)[1] == "No run was judged in the last 6 hours"
+    assert build_summary(layers, 6.0)[1] == "No run was judged in the last 6 hours"
 
 
 @pytest.mark.parametrize(

@@ -3954,6 +3954,13 @@ export interface components {
             layers: {
                 [key: string]: components["schemas"]["Outcome"];
             };
+            /**
+             * Layer States
+             * @description The same as states.
+             */
+            layer_states: {
+                [key: string]: components["schemas"]["State"];
+            };
         };
         /**
          * ScanVerdict

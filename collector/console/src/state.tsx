@@ -65,11 +65,6 @@ export function Counts({ counts }: { counts: Record<string, number> }) {
   ));
 }
 
-/** Return the state of each layer of a run. */
-export function statesOf(run: Schema["TraceRow"]["runs"][number] | undefined): Record<string, string> {
-  return Object.fromEntries(Object.entries(run?.layers ?? {}).map(([layer, outcome]) => [layer, outcome.state ?? "skipped"]));
-}
-
 /** Five small marks with the short names of their layers, in the order of the layers. */
 export function LayerMarks({ states }: { states: Record<string, string> }) {
   const stateOf = (layer: string): State => {

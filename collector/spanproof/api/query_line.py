@@ -22,6 +22,8 @@ from spanproof.trace.dimensions import DIMENSIONS, Subject
 
 Parameters = Sequence[tuple[str, str]]
 
+_VERDICT_NAMES: Final = ("state", "label", "layer", "since", "feedback")
+_CONDITION_NAMES: Final = (*DIMENSIONS, *Subject, "attribute")
 _WORD: Final = re.compile(r'(?:"(?:\\.|[^"\\])*"|[^\s"])+|"')
 _PAIR: Final = re.compile(r"([\w.]+):(.*)", re.ASCII | re.DOTALL)
 _AMOUNT: Final = re.compile(r"(latency|tokens|cost)>=?([0-9]+(?:\.[0-9]+)?)[s$]?")
@@ -53,12 +55,12 @@ class QueryLineRoute(APIRoute):
         handle = super().get_route_handler()
 
         async def handle_line(request: Request) -> Response:
-            return await handle(_expand_line(request))
+            return await handle(_build_request(request))
 
         return handle_line
 
 
-def _expand_line(request: Request) -> Request:
+def _build_request(request: Request) -> Request:
     """Return a request with the parameters of its query line; they go before others of the same name.
 
     Raises:
@@ -86,32 +88,43 @@ def parse_query_line(line: str) -> Parameters:
     for word in _WORD.findall(line):
         pair = _PAIR.fullmatch(word)
         amount = _AMOUNT.fullmatch(word)
-        name, value = (pair[1], _unquote(pair[2])) if pair else ("", "")
-        if name == "label" and value == "fail":
-            # How a state was written before there were five.
-            parameters["failing"] = "true"
-        elif name in ("state", "label"):
-            parameters["state"] = _get_state(word, value)
-        elif name == "since":
-            parameters["hours"] = _get_hours(word, value)
-        elif name in ("layer", "feedback"):
-            parameters[name] = value
-        elif name in DIMENSIONS or name in list(Subject):
-            repeated.append(("where", f"{name}={value}"))
-        elif name == "attribute":
-            if not value.partition("=")[0] or "=" not in value:
-                raise ValueError(f"attribute:{value[:100]} has no value; write attribute:KEY=VALUE")
-            repeated.append(("where", f"attribute:{value}"))
+        name, value = (pair[1], _parse_word(pair[2])) if pair else ("", "")
+        if name in _VERDICT_NAMES:
+            key, meant = _read_verdict(word, name, value)
+            parameters[key] = meant
+        elif name in _CONDITION_NAMES:
+            repeated.append(("where", _read_condition(name, value)))
         elif amount:
             parameters[_LEAST[amount[1]]] = amount[2]
-        elif _unquote(word).strip():
-            repeated.append(("text", _unquote(word)))
+        elif _parse_word(word).strip():
+            repeated.append(("text", _parse_word(word)))
     if "layer" in parameters and not {"failing", "state"} & parameters.keys():
         raise ValueError("layer: says which layer fails; add label:fail or a state")
     return [*parameters.items(), *repeated]
 
 
-def _unquote(word: str) -> str:
+def _read_verdict(word: str, name: str, value: str) -> tuple[str, str]:
+    """Return the parameter of a pair that is about verdicts or the time."""
+    if name == "since":
+        return "hours", _get_hours(word, value)
+    if name == "label" and value == "fail":
+        # How a state was written before there were five.
+        return "failing", "true"
+    if name in ("state", "label"):
+        return "state", _get_state(word, value)
+    return name, value
+
+
+def _read_condition(name: str, value: str) -> str:
+    """Return a pair that names a dimension as a condition `DIMENSION=VALUE`."""
+    if name != "attribute":
+        return f"{name}={value}"
+    if not value.partition("=")[0] or "=" not in value:
+        raise ValueError(f"attribute:{value[:100]} has no value; write attribute:KEY=VALUE")
+    return f"attribute:{value}"
+
+
+def _parse_word(word: str) -> str:
     return _QUOTED.sub(lambda found: re.sub(r"\\(.)", r"\1", found[1]), word)
 
 

@@ -23,5 +23,5 @@ def build_run_address(before: str | None, after: str) -> str:
         after: the reference of the run.
     """
     if before is None:
-        return f"/{quote(after)}"
-    return f"/compare/runs?{urlencode({'before': before, 'after': after})}"
+        return f"/{quote(after, errors='replace')}"
+    return f"/compare/runs?{urlencode({'before': before, 'after': after}, errors='replace')}"

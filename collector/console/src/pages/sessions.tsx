@@ -5,7 +5,7 @@ import { Cli, DataTable, Empty, formatDuration, Head, Link, nameOfWindow, percen
 import { addressOfTraces, ofProject } from "../location";
 import { pair, quoted } from "../query";
 import type { PageParts } from "../root";
-import { LayerMarks, StateMark, statesOf } from "../state";
+import { LayerMarks, StateMark } from "../state";
 
 type Page = Schema["SessionPage"];
 type Row = Schema["Session"];
@@ -140,7 +140,7 @@ function Turns({ page }: { page: Page }) {
           </>
         ), "wide"],
         ["agent", (turn) => turn.agent],
-        ["layers", (turn) => <LayerMarks states={statesOf(rows.get(turn.trace_id)?.runs.find((run) => run.span_id === turn.run_span_id))} />],
+        ["layers", (turn) => <LayerMarks states={rows.get(turn.trace_id)?.runs.find((run) => run.span_id === turn.run_span_id)?.layer_states ?? {}} />],
       ]}
     />
   );

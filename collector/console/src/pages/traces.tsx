@@ -9,7 +9,7 @@ import { TraceCharts } from "../bars";
 import { addressWith, getParameter, go, joinQuery, ofProject, traceAddress } from "../location";
 import { author, Cli, Empty, Explanation, Form, formatDollars, formatDuration, Link, Plain, Problem, Promote, Sent, Shown, Time, useAnswer, useKeys, useSend, usePages, useSteadyAnswer, useTitle } from "../parts";
 import { isDimension, NAMES, pair, withState, wordAt, type Parameters } from "../query";
-import { LayerMarks, StateMark, statesOf } from "../state";
+import { LayerMarks, StateMark } from "../state";
 import { WaitForFirst } from "./settings";
 
 type Row = Schema["TraceRow"];
@@ -349,7 +349,7 @@ const CELLS: Record<string, [cell: (row: Row) => ReactNode, width: string]> = {
   state: [(row) => <StateMark state={row.state} />, "64px"],
   agent: [(row) => <><Plain text={runOf(row)?.agent || "–"} />{row.runs.length > 1 ? <span className="dim"> +{row.runs.length - 1}</span> : null}</>, "minmax(76px, 0.7fr)"],
   answer: [(row) => <Cut text={runOf(row)?.answer} />, "minmax(110px, 1.2fr)"],
-  verdicts: [(row) => <LayerMarks states={statesOf(runOf(row))} />, "228px"],
+  verdicts: [(row) => <LayerMarks states={runOf(row)?.layer_states ?? {}} />, "228px"],
   why: [(row) => <span title={runOf(row)?.reason}><Explanation text={runOf(row)?.reason ?? "no agent run"} /></span>, "minmax(100px, 1.3fr)"],
   latency: [(row) => formatDuration(Math.max(0, row.end_ns - row.start_ns)), "52px"],
   tokens: [(row) => row.tokens?.toLocaleString("en") ?? "–", "52px"],

@@ -276,6 +276,7 @@ class RunRow(Answer):
     state: State = Field(description="What its layers are together.")
     reason: str = Field(description="Why it is not passed: the gravest layer and what it says; else empty.")
     layers: dict[Layer, Outcome]
+    layer_states: dict[Layer, State] = Field(description="The same as states.")
 
 
 class TraceRow(Answer):

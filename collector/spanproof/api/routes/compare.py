@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated, Literal
 
@@ -17,6 +17,13 @@ from spanproof.store import FailRate
 from spanproof.trace import Layer
 
 router = APIRouter()
+_CHANGE_WORDS = (
+    ("change", "worse", "got worse", "got worse"),
+    ("change", "better", "got better", "got better"),
+    ("open_change", "worse", "has more open", "have more open"),
+    ("open_change", "better", "has less open", "have less open"),
+)
+"""What is said of layers whose pair has this value in this field: of one, and of several."""
 _NONE = FailRate(0, 0, 0, 0, 0)
 
 
@@ -73,26 +80,25 @@ def describe_changes(pairs: Mapping[Layer, Pair]) -> str:
     sides = [rate for pair in pairs.values() for rate in (pair.before, pair.after)]
     if not any(rate.judged or rate.open for rate in sides):
         return ""
-    worse = [layer for layer, pair in pairs.items() if pair.change == "worse"]
-    better = [layer for layer, pair in pairs.items() if pair.change == "better"]
-    opened = [layer for layer, pair in pairs.items() if pair.open_change == "worse"]
-    settled = [layer for layer, pair in pairs.items() if pair.open_change == "better"]
     parts = [
-        f"{' and '.join(layers)} {one if len(layers) == 1 else several}"
-        for layers, one, several in (
-            (worse, "got worse", "got worse"),
-            (better, "got better", "got better"),
-            (opened, "has more open", "have more open"),
-            (settled, "has less open", "have less open"),
+        _describe_layers(
+            [layer for layer, pair in pairs.items() if getattr(pair, field) == change], one, many
         )
-        if layers
+        for field, change, one, many in _CHANGE_WORDS
     ]
-    if parts:
-        sentence = "; ".join(parts)
+    sentence = "; ".join(part for part in parts if part)
+    if sentence:
         return f"{sentence[0].upper()}{sentence[1:]}."
     if any(pair.before.judged and pair.after.judged for pair in pairs.values()):
         return "No layer changed beyond its interval."
     return "Only one side has verdicts: there is nothing to compare it with."
+
+
+def _describe_layers(layers: Sequence[Layer], one: str, many: str) -> str:
+    """Return layers with what is said of one or of many of them; empty where there is none."""
+    if not layers:
+        return ""
+    return f"{' and '.join(layers)} {one if len(layers) == 1 else many}"
 
 
 def _build_value_pair(value: str, layers: Mapping[Layer, list[FailRate]]) -> ValuePair:

@@ -43,7 +43,7 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
         of_layer[layer].append(counts)
     causes = store.causes(start_ns=start, end_ns=end, cohort=cohort)
     layers = {layer: pages.build_rate(_compute_rate_sum(rates)) for layer, rates in of_layer.items()}
-    state, sentence = describe_rates(layers, hours)
+    state, sentence = build_summary(layers, hours)
     starts = list(range(start // bucket * bucket, end, bucket))
     by_start = {(row.layer, row.start_ns): row.rate for row in rows}
     over_time = {layer: [by_start.get((layer, at)) for at in starts] for layer in Layer}
@@ -185,7 +185,7 @@ def _count_outcomes(rate: models.Rate | None) -> int:
     return rate.passed + rate.failed + rate.errored + rate.skipped + rate.open if rate else 0
 
 
-def describe_rates(layers: Mapping[Layer, models.Rate], hours: float) -> tuple[State, str]:
+def build_summary(layers: Mapping[Layer, models.Rate], hours: float) -> tuple[State, str]:
     """Return the gravest state of a window, and what is wrong, as a person would say it."""
     window = f"the last {_WINDOW_NAMES.get(hours, f'{hours:g} hours')}"
     worst = max(layers, key=lambda layer: layers[layer].rate or 0)

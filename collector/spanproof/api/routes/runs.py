@@ -95,7 +95,10 @@ def _build_compared_run(reference: str, trace_id: str, run: models.Run) -> Compa
         name, path = f"trace {trace_id[:12]}", f"/traces/{trace_id}?run={run.span_id}"
     elif kind == "cases":
         suite, _, case = rest.rpartition("/")
-        name, path = f"{case}, frozen run", f"/suites/{quote(suite)}/cases/{quote(case)}"
+        name, path = (
+            f"{case}, frozen run",
+            f"/suites/{quote(suite, errors='replace')}/cases/{quote(case, errors='replace')}",
+        )
     else:
         name, path = rest, build_run_address(None, reference)
     return ComparedRun(

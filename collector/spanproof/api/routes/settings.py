@@ -137,17 +137,16 @@ def settings(request: Request, store: Opened) -> Settings:
             Setting(key=key, value=pages.format_text(value), origin=origin)
             for key, value, origin in settings.configured
         ],
-        ways=_list_ways(
-            settings.otlp_http or _DEFAULT_HTTP,
-            (settings.otlp_grpc or _DEFAULT_GRPC).rpartition("://")[2],
-        ),
+        ways=_list_ways(settings.otlp_http, settings.otlp_grpc),
         scores=[BuiltInScore(layer=spec.layer, name=spec.name, advisory=spec.advisory) for spec in stored],
         policy=pages.format_text(settings.policy),
     )
 
 
 def _list_ways(http: str, grpc: str) -> list[Way]:
-    """Return what sends a first trace, by language or program."""
+    """Return what sends a first trace, by language or program, to these addresses or the usual ones."""
+    http = http or _DEFAULT_HTTP
+    grpc = (grpc or _DEFAULT_GRPC).rpartition("://")[2]
     collector = (
         f"exporters:\n  otlp/spanproof:\n    endpoint: {grpc}\n    tls: {{insecure: true}}\n"
         "service:\n  pipelines:\n    traces: {exporters: [otlp/spanproof]}"
