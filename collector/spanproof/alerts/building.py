@@ -54,7 +54,10 @@ def build_alert(
         console_url: where links begin; None: there are none.
     """
     rule, counted = reading.rule, reading.verdicts
-    shown = Status.FIRING if status in (PENDING, FIRING) else Status.RESOLVED
+    if status in (PENDING, FIRING):
+        shown = Status.FIRING
+    else:
+        shown = Status.RESOLVED
     not_counted = {}
     if counted is not None:
         not_counted = {"skipped": counted.skipped, "errored": counted.errored, "open": counted.open}

@@ -231,7 +231,10 @@ class Courier:
 
     def _handle_refusal(self, item: _Item, problem: NotDelivered) -> None:
         with self._changed:
-            since_ns = self._failure.since_ns if self._failure is not None else self._clock()
+            if self._failure is not None:
+                since_ns = self._failure.since_ns
+            else:
+                since_ns = self._clock()
             self._failure = TargetFailure(self._target.id, self._target.label, since_ns, str(problem))
         age_s = (self._clock() - item.notification.at_ns) / 1e9
         if age_s >= self._target.retry_for_s:

@@ -355,7 +355,9 @@ class AlertEngine:
         self._store.alerts.write_events([state.event for state in (*changed, *ended)])
         for state in changed:
             self._states[state.event.rule, state.event.fingerprint] = state
-        return build_notification([state.event for state in members]) if members else None
+        if members:
+            return build_notification([state.event for state in members])
+        return None
 
     def _add_to_targets(self, rule: AlertRule, alert: Alert) -> None:
         """Let targets that hold alerts by themselves have this one before its notification."""
@@ -383,7 +385,10 @@ class AlertEngine:
             return self._evaluate_clear_reading(reading, standing, state, now_ns)
         if state is None or not state.is_active:
             # An episode is known by its start, which a clock that was set back must not repeat.
-            episode_ns = now_ns if state is None else max(now_ns, state.event.episode_ns + 1)
+            if state is None:
+                episode_ns = now_ns
+            else:
+                episode_ns = max(now_ns, state.event.episode_ns + 1)
             first = build_initial_event(rule.name, fingerprint, episode_ns)
             if rule.fires_after_s > 0:
                 return Step(first, PENDING, reading)
@@ -484,7 +489,10 @@ class AlertEngine:
         states = []
         for step in steps:
             before = step.before
-            details = next(details_of_firing) if step.status == FIRING else Details()
+            if step.status == FIRING:
+                details = next(details_of_firing)
+            else:
+                details = Details()
             former = self._find_fired_state(before)
             firing_on = former if step.status == FIRING else None
             alert = build_alert(

@@ -120,7 +120,10 @@ def build_initial_event(rule: str, fingerprint: str, episode_ns: int) -> AlertEv
 
 def build_next_event(event: AlertEvent, status: str, now_ns: int, alert: Alert) -> AlertEvent:
     """Return the next event of an episode, which makes no notification yet."""
-    fired_ns = now_ns if status == FIRING and not event.fired_ns else event.fired_ns
+    if status == FIRING and not event.fired_ns:
+        fired_ns = now_ns
+    else:
+        fired_ns = event.fired_ns
     return replace(
         event,
         sequence=event.sequence + 1,

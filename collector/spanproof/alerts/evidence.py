@@ -63,12 +63,16 @@ def classify_interval(interval: Interval | None, value: Fraction, bound: Fractio
         return Standing.ABOVE
     if value >= bound:
         return Standing.HIGH
-    return Standing.LOW if interval.high >= bound else Standing.BELOW
+    if interval.high >= bound:
+        return Standing.LOW
+    return Standing.BELOW
 
 
 def classify_share(share: Share, bound: Fraction) -> Standing:
     """Return where a rate is, without its interval; exact: 3 of 30 is 10 %."""
-    return Standing.ABOVE if share.whole and share.part >= bound * share.whole else Standing.BELOW
+    if share.whole and share.part >= bound * share.whole:
+        return Standing.ABOVE
+    return Standing.BELOW
 
 
 def _compute_crossings(quantile: float) -> float:

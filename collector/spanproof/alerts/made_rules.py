@@ -60,7 +60,10 @@ def _parse_fields(text: str) -> dict[str, Any]:
         document = yaml.safe_load(text)
     except yaml.YAMLError as problem:
         raise InvalidRuleError(f"rule: this is no YAML: {problem}") from problem
-    fields = document[0] if isinstance(document, list) and len(document) == 1 else document
+    if isinstance(document, list) and len(document) == 1:
+        fields = document[0]
+    else:
+        fields = document
     if not isinstance(fields, dict):
         raise InvalidRuleError("rule: write one rule, as `name: …` and further keys")
     return fields

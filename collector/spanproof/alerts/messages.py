@@ -31,7 +31,9 @@ _WHAT = {
 def format_line(text: str, limit: int = 200) -> str:
     """Return hostile text as one short line without control and direction characters."""
     flat = _CONTROL.sub(" ", text).strip()
-    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+    if len(flat) <= limit:
+        return flat
+    return flat[: limit - 1].rstrip() + "…"
 
 
 def format_summary(
@@ -52,7 +54,10 @@ def format_summary(
     why = f": {', '.join(cause.words for cause in causes)}" if causes else ""
     now = f"{_describe_measure(reading)} over the last {window}{why}; {describe_bound(rule, reading)}."
     if status is Status.FIRING:
-        waits = f" Within its bound now: ends at {format_utc(end_ns)} if it stays so." if end_ns else ""
+        if end_ns:
+            waits = f" Within its bound now: ends at {format_utc(end_ns)} if it stays so."
+        else:
+            waits = ""
         return f"{rule.metric} of {who}: {now}{waits}"
     lasted = describe_span((at_ns - since_ns) / 1e9)
     return f"{rule.metric} of {who} is within its bound again after {lasted}: {now}"
@@ -77,8 +82,14 @@ def describe_bound(rule: AlertRule, reading: Reading | None = None) -> str:
         bounds = " or ".join(_describe_burn(pair, rule.burn_rate.budget) for pair in pairs)
         return f"threshold {bounds}{lower}"
     if rule.baseline is not None:
-        earlier = "the release before" if rule.baseline.previous_release else "the same window before"
-        before = "nothing" if reading is None or reading.before is None else format_percent(reading.before)
+        if rule.baseline.previous_release:
+            earlier = "the release before"
+        else:
+            earlier = "the same window before"
+        if reading is None or reading.before is None:
+            before = "nothing"
+        else:
+            before = format_percent(reading.before)
         return f"{earlier} had {before}, bound a rise by {format_percent(rule.threshold)}{lower}"
     return f"threshold {format_percent(rule.threshold)}{lower}"
 
@@ -103,7 +114,10 @@ def list_score_lines(alert: Alert) -> tuple[str, ...]:
     lines = []
     for score in alert.scores[:_MOST_SCORES]:
         amount = score.raw if score.raw is not None else score.value
-        number = "–" if amount is None else f"{amount:.4g}{' ' + score.unit if score.unit else ''}"
+        if amount is None:
+            number = "–"
+        else:
+            number = f"{amount:.4g}{' ' + score.unit if score.unit else ''}"
         lines.append(f"{score.trace_id[:12]} {number}  {format_line(score.explanation, 120)}".strip())
     return tuple(lines)
 
@@ -115,7 +129,9 @@ def list_failure_lines(alert: Alert) -> tuple[str, ...]:
 
 def format_failures_heading(alert: Alert) -> str:
     """Return the heading of `list_failure_lines`."""
-    return "Commonest causes" if alert.measure == Measure.OPEN_RATE else "Commonest failures"
+    if alert.measure == Measure.OPEN_RATE:
+        return "Commonest causes"
+    return "Commonest failures"
 
 
 def format_scores_heading(alert: Alert) -> str:
@@ -172,14 +188,18 @@ def build_trace_url(base: str | None, trace_id: str) -> str:
 
 
 def _format_term(value: str) -> str:
-    return '"' + value.replace('"', '\\"') + '"' if re.search(r"[\s\"]", value) or not value else value
+    if re.search(r"[\s\"]", value) or not value:
+        return '"' + value.replace('"', '\\"') + '"'
+    return value
 
 
 def _describe_measure(reading: Reading) -> str:
     rule, value = reading.rule, reading.value
     if value is None:
         counted = reading.verdicts
-        return counted.words if counted is not None and counted.open else "nothing to measure"
+        if counted is not None and counted.open:
+            return counted.words
+        return "nothing to measure"
     if rule.limit is not None:
         unit = rule.watched.unit.value
         name = "mean" if rule.measure is Measure.MEAN else rule.measure.value

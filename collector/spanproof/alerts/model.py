@@ -115,7 +115,9 @@ class Alert:
     @property
     def incident_id(self) -> str:
         """The id of its incident; its own where it is a member of none yet."""
-        return self.incident.id if self.incident is not None else self.id
+        if self.incident is not None:
+            return self.incident.id
+        return self.id
 
 
 def build_labels(

@@ -82,7 +82,9 @@ class Notification:
     def since_ns(self) -> int:
         """When the incident began; Unix nanoseconds."""
         incident = self.alerts[0].incident
-        return incident.since_ns if incident is not None else min(alert.since_ns for alert in self.alerts)
+        if incident is not None:
+            return incident.since_ns
+        return min(alert.since_ns for alert in self.alerts)
 
     @property
     def is_update(self) -> bool:
@@ -99,7 +101,10 @@ class Notification:
             return format_line(f"RESOLVED: {self.rule} – the incident has ended", 150)
         word = "UPDATE" if self.is_update else "FIRING"
         members = self.firing
-        who = describe_cohort(members[0].cohort) if len(members) == 1 else f"{len(members)} alerts"
+        if len(members) == 1:
+            who = describe_cohort(members[0].cohort)
+        else:
+            who = f"{len(members)} alerts"
         return format_line(f"{word}: {self.rule} – {who}", 150)
 
     @property

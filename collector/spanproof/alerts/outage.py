@@ -128,7 +128,10 @@ def run_outage_simulation(
 def list_outage_lines(result: OutageResult) -> list[tuple[str, str, str]]:
     """Return a line for each notification: minutes after the start, what it is, its headline."""
     lines = []
-    begins_s = to_seconds(result.notifications[0].at_ns) if result.notifications else 0.0
+    if result.notifications:
+        begins_s = to_seconds(result.notifications[0].at_ns)
+    else:
+        begins_s = 0.0
     for notification in result.notifications:
         minutes = (to_seconds(notification.at_ns) - begins_s) / 60
         kind = "update" if notification.is_update else notification.status.value

@@ -78,7 +78,9 @@ class Reading:
     @property
     def window_s(self) -> float:
         """Length of the window that it measured."""
-        return self.burn.long_s if self.burn is not None else self.rule.longest_s
+        if self.burn is not None:
+            return self.burn.long_s
+        return self.rule.longest_s
 
     @property
     def firing(self) -> bool:
@@ -234,8 +236,10 @@ def _build_plain_reading(
     share = _to_share(rule, counted)
     if rule.measure.is_rate:
         standing = _classify_rate(rule, share, _to_fraction(rule.threshold), rule.window_s)
+    elif share.whole == share.part == rule.min_count:
+        standing = Standing.ABOVE
     else:
-        standing = Standing.ABOVE if share.whole == share.part == rule.min_count else Standing.BELOW
+        standing = Standing.BELOW
     return _build_share_reading(rule, group, (start, end), share, counted, standing)
 
 
@@ -246,7 +250,10 @@ def _read_burn_rate(rule: AlertRule, burn: BurnRate, store: AlertStore, now_ns: 
         short = _compute_window_counts(rule, store, now_ns, pair.short_s)
         for values, counted in _compute_window_counts(rule, store, now_ns, pair.long_s).items():
             share, recent = _to_share(rule, counted), short.get(values)
-            recent_share = _to_share(rule, recent) if recent is not None else Share(0, 0)
+            if recent is not None:
+                recent_share = _to_share(rule, recent)
+            else:
+                recent_share = Share(0, 0)
             standing = _classify_burn(rule, pair, share, recent_share, least)
             earlier = found.get(values)
             if earlier is None or _RANKS[standing] > _RANKS[earlier.standing]:
@@ -268,7 +275,10 @@ def _read_rise(rule: AlertRule, store: AlertStore, now_ns: int) -> dict[Values, 
     found = {}
     for values, counted in now.items():
         share, earlier = _to_share(rule, counted), before.get(values)
-        old = _to_share(rule, earlier) if earlier is not None else Share(0, 0)
+        if earlier is not None:
+            old = _to_share(rule, earlier)
+        else:
+            old = Share(0, 0)
         standing = _classify_rise(rule, old, share)
         group = dict(zip(rule.group_by, values, strict=True))
         found[values] = _build_share_reading(
@@ -355,10 +365,14 @@ def _classify_rate(rule: AlertRule, share: Share, bound: Fraction, window_s: flo
     """Return where a rate is beside a bound, with too few verdicts never above it."""
     enough = share.whole >= rule.min_count
     if not rule.needs_evidence or not share.whole:
-        return classify_share(share, bound) if enough else Standing.BELOW
+        if enough:
+            return classify_share(share, bound)
+        return Standing.BELOW
     interval = compute_wilson_interval(share.part, share.whole, compute_quantile(window_s))
     standing = classify_interval(interval, Fraction(share.part, share.whole), bound)
-    return Standing.HIGH if standing is Standing.ABOVE and not enough else standing
+    if standing is Standing.ABOVE and not enough:
+        return Standing.HIGH
+    return standing
 
 
 def _classify_burn(
@@ -378,12 +392,16 @@ def _classify_rise(rule: AlertRule, before: Share, after: Share) -> Standing:
     rise = Fraction(after.part, after.whole) - Fraction(before.part, before.whole)
     enough = min(before.whole, after.whole) >= rule.min_count
     if not rule.needs_evidence:
-        return Standing.ABOVE if enough and rise >= bound else Standing.BELOW
+        if enough and rise >= bound:
+            return Standing.ABOVE
+        return Standing.BELOW
     interval = compute_difference_interval(
         (before.part, before.whole), (after.part, after.whole), compute_quantile(rule.window_s)
     )
     standing = classify_interval(interval, rise, bound)
-    return Standing.HIGH if standing is Standing.ABOVE and not enough else standing
+    if standing is Standing.ABOVE and not enough:
+        return Standing.HIGH
+    return standing
 
 
 def _to_fraction(number: float) -> Fraction:
@@ -401,4 +419,6 @@ def _build_filter(rule: AlertRule, start_ns: int, end_ns: int, cohort: Mapping[s
 
 def _find_fails_when(rule: AlertRule) -> FailsWhen | None:
     bound = rule.bound
-    return FailsWhen(rule.watched.is_raw, bound.comparison, bound.threshold) if bound else None
+    if bound:
+        return FailsWhen(rule.watched.is_raw, bound.comparison, bound.threshold)
+    return None

@@ -168,7 +168,9 @@ def _compute_wait(pages_s: Iterable[float], window_s: float) -> float:
     """Return the windows from the step in a rate, after two of them, to the first page; infinity for none."""
     step_s = 2 * window_s
     pages_after = [at_s for at_s in pages_s if at_s >= step_s]
-    return (pages_after[0] - step_s) / window_s if pages_after else inf
+    if pages_after:
+        return (pages_after[0] - step_s) / window_s
+    return inf
 
 
 def _iter_pages_of_spanproof(rule: AlertRule, traffic: Traffic, look_s: float) -> Iterator[float]:

@@ -232,7 +232,10 @@ def _describe_cluster(cluster: FailureCluster, occurrence: Occurrence, settings:
         return f"The cluster is resolved. {cluster.note}".strip()
     explanation = cluster.explanation
     window = describe_span(settings.window_s)
-    since = f" New in {format_line(cluster.new_since, 80)}." if cluster.new_since else ""
+    if cluster.new_since:
+        since = f" New in {format_line(cluster.new_since, 80)}."
+    else:
+        since = ""
     cause = f" Suspected cause: {explanation.cause}" if explanation.cause else ""
     counts = f"{cluster.runs} runs in the last {window}, {cluster.runs_before} before."
     return f"{counts}{since}{cause} {_describe_fix(cluster)}"

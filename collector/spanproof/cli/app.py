@@ -166,11 +166,17 @@ def _build_misuse_problem(problem: click.ClickException) -> UsageProblem:
     if isinstance(context.command, click.Group) and not isinstance(problem, click.NoSuchOption):
         names = context.command.list_commands(context)
         near = difflib.get_close_matches(str(getattr(problem, "command_name", "")), names, n=1)
-        meant = f"did you mean {near[0]!r}? " if near and "Did you mean" not in what else ""
+        if near and "Did you mean" not in what:
+            meant = f"did you mean {near[0]!r}? "
+        else:
+            meant = ""
         return UsageProblem(what, f"{meant}the commands are: {', '.join(names)}")
     usage = " ".join(context.command.collect_usage_pieces(context))
     reads_rows = any("--jsonl" in parameter.opts for parameter in context.command.params)
-    rows = f"rows come from stdin: {context.command_path} --jsonl < rows.jsonl; " if reads_rows else ""
+    if reads_rows:
+        rows = f"rows come from stdin: {context.command_path} --jsonl < rows.jsonl; "
+    else:
+        rows = ""
     return UsageProblem(what, f"{context.command_path} {usage}; {rows}add --help to see the options")
 
 

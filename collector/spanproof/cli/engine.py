@@ -73,7 +73,10 @@ def compute_config_digest(config: Config, policy_file: Path | None = None) -> st
     policy = policy_file or config.policy
     path = Path(policy) if policy is not None else None
     is_file = path is not None and path.is_file()
-    text = path.read_text(encoding="utf-8", errors="replace") if path is not None and is_file else str(policy)
+    if path is not None and is_file:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    else:
+        text = str(policy)
     files = [
         evaluator.file
         for evaluator in config.evaluators

@@ -104,7 +104,9 @@ def _to_row(found: OpenVerdicts) -> dict[str, Any]:
 
 
 def _format_share(share: Share) -> str:
-    return "–" if share.value is None else f"{share.value:.0%} ({share.part:,} of {share.whole:,})"
+    if share.value is None:
+        return "–"
+    return f"{share.value:.0%} ({share.part:,} of {share.whole:,})"
 
 
 def _format_dollars(found: OpenVerdicts) -> str:

@@ -85,7 +85,9 @@ def find_problem(failure: BaseException) -> UsageProblem | None:
         remedy = REMEDIES.get(f"{kind.__module__}.{kind.__qualname__}")
         if remedy is not None:
             return UsageProblem(str(failure), remedy)
-    return _build_os_problem(failure) if isinstance(failure, OSError) else None
+    if isinstance(failure, OSError):
+        return _build_os_problem(failure)
+    return None
 
 
 def _build_os_problem(failure: OSError) -> UsageProblem:

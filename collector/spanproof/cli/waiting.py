@@ -40,7 +40,10 @@ def iter_waiting_sentences(waiting: Waiting, now_ns: int, assembly: Assembly) ->
         now_ns: Unix time in nanoseconds.
         assembly: says how long a trace waits where the store has no evaluated trace to measure it on.
     """
-    usual_s = assembly.quiet_s if waiting.usual_wait_s is None else waiting.usual_wait_s
+    if waiting.usual_wait_s is None:
+        usual_s = assembly.quiet_s
+    else:
+        usual_s = waiting.usual_wait_s
     whole = [trace for trace in waiting.traces if trace.is_whole]
     if whole:
         yield _describe_whole(whole, now_ns, usual_s)

@@ -166,7 +166,10 @@ def _iter_scores(posted: GivenScore) -> Iterator[GivenScore]:
         return
 
     def build(layer: Layer, name: str, **more: Any) -> GivenScore:
-        source = posted.source if "source" in posted.model_fields_set else _HARNESS
+        if "source" in posted.model_fields_set:
+            source = posted.source
+        else:
+            source = _HARNESS
         base = {"explanation": posted.explanation, **more}
         return GivenScore(
             trace_id=posted.trace_id, span_id=posted.span_id, layer=layer, name=name, source=source, **base
@@ -192,7 +195,10 @@ def _iter_scores(posted: GivenScore) -> Iterator[GivenScore]:
 
 def _build_external_score(posted: GivenScore, now_ns: int, project: str) -> ExternalScore:
     assert posted.name is not None
-    value = posted.value if posted.value is not None else float(posted.label is Label.PASS)
+    if posted.value is not None:
+        value = posted.value
+    else:
+        value = float(posted.label is Label.PASS)
     return ExternalScore(
         trace_id=posted.trace_id,
         span_id=posted.span_id,

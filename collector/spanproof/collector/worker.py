@@ -100,15 +100,17 @@ class Worker:
     def _evaluate(self, job: Job, trace: Trace) -> TraceEvaluation:
         if job.failure is not None:
             return build_failed_evaluation(trace, *job.failure, self._config.evaluation.layers)
-        engine = (
-            self._build_engine_without_replay(job.without_replay)
-            if job.without_replay
-            else self._opened.engine
-        )
+        if job.without_replay:
+            engine = self._build_engine_without_replay(job.without_replay)
+        else:
+            engine = self._opened.engine
         return engine.evaluate(trace)
 
     def _build_engine_without_replay(self, reason: str) -> Engine:
-        policy = load_policy(self._config.policy) if self._config.policy else Policy()
+        if self._config.policy:
+            policy = load_policy(self._config.policy)
+        else:
+            policy = Policy()
         return build_engine(self._config, Pipeline(policy), None, reason)
 
     def _read_request(self, job: Job) -> ExportTraceServiceRequest:

@@ -73,7 +73,10 @@ def load_functions(config: Config) -> list[Function | BuiltIn | InProcess]:
         if isinstance(function, BuiltIn):
             function.check_target(choice.target)
         if function.name in taken:
-            whose = "a score of Spanproof's own" if function.name in BUILT_IN else "an evaluator before it"
+            if function.name in BUILT_IN:
+                whose = "a score of Spanproof's own"
+            else:
+                whose = "an evaluator before it"
             raise EvaluatorError(f"evaluator {function.name!r} has the name of {whose}; give it another")
         taken.add(function.name)
     _check_criteria(config, taken)
@@ -141,7 +144,10 @@ def load_function(choice: OwnEvaluator) -> Function | BuiltIn | InProcess:
         except UnsafeFileError as problem:
             raise EvaluatorError(f"evaluator {choice.name!r}: {problem}") from problem
         except (OSError, UnicodeDecodeError) as problem:
-            reason = problem.strerror if isinstance(problem, OSError) else "it is not UTF-8 text"
+            if isinstance(problem, OSError):
+                reason = problem.strerror
+            else:
+                reason = "it is not UTF-8 text"
             folder = "" if choice.file.is_absolute() else f" (looked for in {Path.cwd()})"
             raise EvaluatorError(
                 f"evaluator {choice.name!r}: {choice.file} cannot be read: {reason}{folder}"

@@ -330,7 +330,9 @@ class AlertRule(Section):
     @property
     def ends_after_s(self) -> float:
         """How long its condition is over before it ends."""
-        return self.shortest_s * _RESOLVE_SHARE if self.resolve_after_s is None else self.resolve_after_s
+        if self.resolve_after_s is None:
+            return self.shortest_s * _RESOLVE_SHARE
+        return self.resolve_after_s
 
     @property
     def settles_after_s(self) -> float:
@@ -341,12 +343,16 @@ class AlertRule(Section):
     @property
     def shortest_s(self) -> float:
         """Length of the window that it fires and ends by: of burn rates the shortest long one."""
-        return min(pair.long_s for pair in self.burn_rate.windows) if self.burn_rate else self.window_s
+        if self.burn_rate:
+            return min(pair.long_s for pair in self.burn_rate.windows)
+        return self.window_s
 
     @property
     def longest_s(self) -> float:
         """Length of the longest window it reads."""
-        return max(pair.long_s for pair in self.burn_rate.windows) if self.burn_rate else self.window_s
+        if self.burn_rate:
+            return max(pair.long_s for pair in self.burn_rate.windows)
+        return self.window_s
 
 
 def iter_alert_problems(

@@ -125,7 +125,9 @@ def build_replay_limits(config: Config) -> ReplayLimits:
 
 def _load_fixtures(config: Config) -> FixtureBook:
     file = config.evaluation.fixtures
-    return load_fixtures(file) if file is not None else FixtureBook()
+    if file is not None:
+        return load_fixtures(file)
+    return FixtureBook()
 
 
 def build_user_hints(config: Config) -> UserHints:

@@ -54,7 +54,9 @@ class Token(Section):
     @model_validator(mode="before")
     @classmethod
     def _from_text(cls, value: Any) -> Any:
-        return value if isinstance(value, Mapping | cls) else {"token": value}
+        if isinstance(value, Mapping | cls):
+            return value
+        return {"token": value}
 
     @field_validator("token")
     @classmethod

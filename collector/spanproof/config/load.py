@@ -43,7 +43,9 @@ class Problem:
 
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
-        return f"{where}{self.key}: {self.message}" if self.key else f"{where}{self.message}"
+        if self.key:
+            return f"{where}{self.key}: {self.message}"
+        return f"{where}{self.message}"
 
 
 class ConfigError(ValueError):
@@ -110,7 +112,10 @@ def _build_location(model: type[BaseModel], loc: tuple[int | str, ...], tree: An
         there = (isinstance(at, Mapping) and part in at) or (isinstance(at, list) and isinstance(part, int))
         if there or general in keys:
             kept.append(part)
-            at = at[part] if there and not (isinstance(at, list) and int(part) >= len(at)) else None
+            if there and not (isinstance(at, list) and int(part) >= len(at)):
+                at = at[part]
+            else:
+                at = None
     return tuple(kept)
 
 
@@ -133,7 +138,10 @@ def _add_file(path: Path, gathered: Gathered) -> None:
     try:
         node = load_yaml_nodes(read_bounded(path, MAX_DOCUMENT_BYTES))
     except (OSError, UnsafeFileError) as unreadable:
-        reason = unreadable.strerror if isinstance(unreadable, OSError) else str(unreadable)
+        if isinstance(unreadable, OSError):
+            reason = unreadable.strerror
+        else:
+            reason = str(unreadable)
         gathered.problems.append(Problem(str(path), "", f"cannot be read: {reason}"))
         return
     except MalformedYamlError as malformed:
@@ -193,7 +201,10 @@ def _update_key(gathered: Gathered, key: str, text: str, origin: str) -> None:
 
 def _get_child(at: Any, part: str, empty: Any) -> Any:
     """Return the list or mapping below, made where it is missing; None where something else is there."""
-    below = _get_item(at, part, empty) if isinstance(at, list) else at.get(part)
+    if isinstance(at, list):
+        below = _get_item(at, part, empty)
+    else:
+        below = at.get(part)
     if below is None:
         below = at[part] = empty
     return below if isinstance(below, type(empty)) else None

@@ -414,7 +414,10 @@ class Config(Section):
             if receiver.enabled and not self.senders_are_checked and not is_loopback(receiver.host)
         ]
         # Prices serve the agents' cost as well.
-        idle = [] if self.judge.model else sorted(self.judge.model_fields_set - {"model", "prices"})
+        if self.judge.model:
+            idle = []
+        else:
+            idle = sorted(self.judge.model_fields_set - {"model", "prices"})
         without_model = [f"judge.{key} is set and judge.model is not: no judge is used" for key in idle[:1]]
         unused = ["routes is set and verdicts.enabled is not: no rule is applied"]
         without_verdicts = unused if self.routes and not self.verdicts.enabled else []
@@ -441,7 +444,10 @@ def _list_misplaced_files(config: Config, path: Path | None) -> list[tuple[str, 
     A configuration may come with somebody else's change, and what an evaluator's file holds is shown when it
     fails.
     """
-    folders = [Path.cwd()] if path is None else [Path.cwd(), path.absolute().parent]
+    if path is None:
+        folders = [Path.cwd()]
+    else:
+        folders = [Path.cwd(), path.absolute().parent]
     found = []
     for number, choice in enumerate(config.evaluators):
         if choice.file is not None and not any(is_beneath(folder, choice.file) for folder in folders):

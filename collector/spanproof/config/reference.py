@@ -134,12 +134,16 @@ def _format_annotation(annotation: Any) -> str:
     if origin is None:
         return _format_plain_type(annotation)
     if origin is Annotated:
-        return "section" if any(_iter_members(annotation)) else _format_annotation(arguments[0])
+        if any(_iter_members(annotation)):
+            return "section"
+        return _format_annotation(arguments[0])
     if origin in {Union, types.UnionType}:
         return " or ".join(map(_format_annotation, arguments))
     if origin is Literal:
         return _format_choice(arguments)
-    return f"list of {_format_annotation(arguments[0])}" if origin is tuple else "mapping"
+    if origin is tuple:
+        return f"list of {_format_annotation(arguments[0])}"
+    return "mapping"
 
 
 def _format_plain_type(annotation: Any) -> str:

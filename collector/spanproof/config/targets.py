@@ -301,7 +301,9 @@ class Exec(_Target):
 
 
 def _read_kind(value: Any) -> Any:
-    return value.get("kind", "webhook") if isinstance(value, Mapping) else getattr(value, "kind", None)
+    if isinstance(value, Mapping):
+        return value.get("kind", "webhook")
+    return getattr(value, "kind", None)
 
 
 Target: TypeAlias = Annotated[

@@ -78,7 +78,9 @@ class RouteRule(Section):
     @property
     def score_name(self) -> str:
         """The name of the stored score."""
-        return self.layer.value if self.score in (None, "score") else str(self.score)
+        if self.score in (None, "score"):
+            return self.layer.value
+        return str(self.score)
 
     def concerns(self, agent: str, model: str) -> bool:
         """Return whether the rule is about this agent with this model, and leads away from that model."""

@@ -361,7 +361,12 @@ def _wait_for_directory(directory: Path, *, read_only: bool, share: bool) -> str
             _HOLD.add_store(directory)
         except StoreBusy:
             holder = read_holder(directory)
-            url = None if share else holder.read_url if read_only else holder.write_url
+            if share:
+                url = None
+            elif read_only:
+                url = holder.read_url
+            else:
+                url = holder.write_url
             if url is not None:
                 return url
             if time.monotonic() >= until:

@@ -261,7 +261,9 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             return None
         expected = self.server.passwords.get(user, "")
-        return user if expected and hmac.compare_digest(password.encode(), expected.encode()) else None
+        if expected and hmac.compare_digest(password.encode(), expected.encode()):
+            return user
+        return None
 
     def _send(self, kind: str, pieces: Iterator[bytes]) -> None:
         self.send_response(200)

@@ -48,7 +48,10 @@ def list_open_verdicts(
         cohort: dimension to value.
     """
     judged = store.browse.count_judged(start_ns=start_ns, cohort=cohort or {})
-    costs = _group_costs(store, price, start_ns, cohort or {}) if price is not None else {}
+    if price is not None:
+        costs = _group_costs(store, price, start_ns, cohort or {})
+    else:
+        costs = {}
     found = []
     for layer in _JUDGED_LAYERS:
         counted = store.fail_rate(layer, cohort=cohort, start_ns=start_ns, end_ns=end_ns, failing=0)

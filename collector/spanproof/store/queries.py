@@ -196,7 +196,10 @@ def _add_percentiles(
     source, carried = chosen.build_source(database, by)
     named = "".join(f"{key} AS key_{at}, " for at, key in enumerate(keys))
     grouped = "".join(f"key_{at}, " for at in range(len(keys)))
-    start = "toInt64(0)" if bucket_ns is None else _BUCKET.replace("at", "toUnixTimestamp64Nano(span_time)")
+    if bucket_ns is None:
+        start = "toInt64(0)"
+    else:
+        start = _BUCKET.replace("at", "toUnixTimestamp64Nano(span_time)")
     rows = client.query(
         f"SELECT {start} AS start, {named} quantileExact(0.5)(raw), quantileExact(0.95)(raw)"  # noqa: S608
         f" FROM {source} WHERE {condition} AND raw IS NOT NULL GROUP BY {grouped} start",

@@ -134,7 +134,10 @@ def build_verdict_source(
     pieces = _list_merged_pieces([*pieces, (last * _HOUR_NS, end_ns)])
     if len(pieces) > _MOST_RANGES:
         return _build_raw_source(database, chosen, [(start_ns, end_ns)])
-    days = _list_whole_days(first, last) if bucket_ns % (_DAY_S * 10**9) == 0 else (0, 0)
+    if bucket_ns % (_DAY_S * 10**9) == 0:
+        days = _list_whole_days(first, last)
+    else:
+        days = (0, 0)
     ahead, bound = _build_counted_source(database, chosen, (first, last), days, dirty)
     raw, more = _build_raw_source(database, chosen, pieces)
     return f"({ahead} UNION ALL {raw.removeprefix('(').removesuffix(')')})", bound | more

@@ -190,7 +190,9 @@ class _Nested:
 def _list_attributes(attributes: Iterable[KeyValue]) -> list[tuple[str, str]]:
     """Return attributes as text, of a repeated key the last; all but strings as JSON."""
     pairs = [(pair.key, pair.value.string_value or _format_value(pair.value)) for pair in attributes]
-    return pairs if len({key for key, _ in pairs}) == len(pairs) else list(dict(pairs).items())
+    if len({key for key, _ in pairs}) == len(pairs):
+        return pairs
+    return list(dict(pairs).items())
 
 
 def _format_value(value: AnyValue) -> str:

@@ -61,7 +61,10 @@ def build_select(sql: str, database: str) -> str:
     if query.find(exp.Into, exp.Command):
         raise QueryRefused("give one SELECT without INTO: the store is only read here")
     for function in query.find_all(exp.Func):
-        name = function.name if isinstance(function, exp.Anonymous) else function.sql_name()
+        if isinstance(function, exp.Anonymous):
+            name = function.name
+        else:
+            name = function.sql_name()
         if name.lower().startswith(tuple(_READERS)):
             raise QueryRefused(f"{name} reads something else than the tables of the store")
     named = {expression.alias for expression in query.find_all(exp.CTE)}

@@ -205,7 +205,9 @@ def fetch_traces(
 def _get_newest_ns(client: Client, database: str, before: tuple[int, str] | None) -> int:
     latest = f"SELECT toUnixTimestamp64Nano(max(start)) FROM {database}.traces"
     newest = int(client.query(latest).result_rows[0][0])
-    return newest if before is None else min(newest, to_storable_time(before[0]))
+    if before is None:
+        return newest
+    return min(newest, to_storable_time(before[0]))
 
 
 def _fetch_rows(
@@ -219,7 +221,10 @@ def _fetch_rows(
 ) -> list[Mapping[str, Any]]:
     """Return the first rows in an order, of traces that began at a time or later."""
     condition, bound = where
-    within = "1" if oldest_ns is None else "start >= fromUnixTimestamp64Nano({oldest:Int64}, 'UTC')"
+    if oldest_ns is None:
+        within = "1"
+    else:
+        within = "start >= fromUnixTimestamp64Nano({oldest:Int64}, 'UTC')"
     candidates, likes = chosen.build_candidate_condition(database, within)
     found = client.query(
         f"SELECT project, trace_id, start_ns, end_ns, spans, defects, {_SUMMARY_COLUMNS}"
@@ -354,7 +359,10 @@ def fetch_facets(
     columns = [get_column(name) for name in dimensions]
     # Each run has one own outcome of its trajectory, which has the run's whole cohort.
     of_runs = "name = 'trajectory' AND layer = 'trajectory' AND current = 1"
-    narrowed = "1" if condition == "1" else f"(project, trace_id) IN (SELECT project, trace_id {traces})"
+    if condition == "1":
+        narrowed = "1"
+    else:
+        narrowed = f"(project, trace_id) IN (SELECT project, trace_id {traces})"
     groups = ", ".join(f"({column})" for column in columns)
     counted = client.query(
         f"SELECT {', '.join(columns)}, grouping({', '.join(columns)}) AS which,"

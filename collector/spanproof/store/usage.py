@@ -82,7 +82,10 @@ def fetch_usage_points(
 def fetch_usage_shares(client: Client, database: str, chosen: TraceTerms) -> list[UsageShare]:
     """Return tokens and cost by agent and model; the most tokens first."""
     condition, bound = chosen.build_condition(database)
-    within = "1" if chosen.since_ns is None else "span_time >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')"
+    if chosen.since_ns is None:
+        within = "1"
+    else:
+        within = "span_time >= fromUnixTimestamp64Nano({since:Int64}, 'UTC')"
     rows = client.query(
         "SELECT agent, model, uniqExact(project, trace_id, run_span_id) AS runs,"
         " sumIf(raw, name = 'tokens') AS tokens, sumIf(raw, name = 'cost_usd') AS cost"

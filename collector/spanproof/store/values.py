@@ -158,7 +158,7 @@ class FailRate:
         """The rate in words: `fails 2 of 143, 57 open`."""
         if not self.judgeable and not self.errored:
             return "nothing judged"
-        parts = [f"fails {self.failed:,} of {self.judged:,}" if self.judged else "none judged"]
+        parts = [f"fails {self.failed:,} of {self.judged:,}"] if self.judged else ["none judged"]
         if self.open:
             parts.append(f"{self.open:,} open")
         if self.errored:
@@ -198,11 +198,15 @@ class CauseCount:
     @property
     def name(self) -> str:
         """The cause without its count."""
-        return CAUSE_WORDS[self.cause][0] if self.cause is not None else f"outcome {self._ending}"
+        if self.cause is not None:
+            return CAUSE_WORDS[self.cause][0]
+        return f"outcome {self._ending}"
 
     @property
     def _ending(self) -> str:
-        return f"errored: {self.error_type}" if self.state is State.ERRORED else "without a recorded cause"
+        if self.state is State.ERRORED:
+            return f"errored: {self.error_type}"
+        return "without a recorded cause"
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,11 +76,10 @@ class VerdictReads(Connected):
         chosen = Filter(layer, name or layer.value, cohort or {}, None, start_ns, end_ns)
         with self._connections.lease() as client:
             counted = queries.compute_fail_rate(client, self._database, chosen, fails_when)
-            rows = (
-                queries.fetch_failing_rows(client, self._database, chosen, failing, fails_when)
-                if counted.failed and failing
-                else []
-            )
+            if counted.failed and failing:
+                rows = queries.fetch_failing_rows(client, self._database, chosen, failing, fails_when)
+            else:
+                rows = []
         return replace(counted, failing=tuple(parse_score(row) for row in rows))
 
     def verdict_timeline(

@@ -67,7 +67,10 @@ def fetch_waiting(client: Client, database: str, now_ns: int, project: str | Non
     """Return the traces that wait, of one project or of all."""
     recent = _fetch_recent_keys(client, database, now_ns, project)
     evaluated_ns = _fetch_evaluated(client, database, recent)
-    given_up = _fetch_given_up(client, database, recent) if len(evaluated_ns) < len(recent) else set()
+    if len(evaluated_ns) < len(recent):
+        given_up = _fetch_given_up(client, database, recent)
+    else:
+        given_up = set()
     open_keys = [key for key in recent if key not in evaluated_ns and key not in given_up]
     if not open_keys:
         return Waiting()

@@ -134,7 +134,9 @@ def _add_to_langchain(tools: RecordedTools) -> None:
             coroutine = tools.run_call(
                 self.name, args, kwargs, lambda: original_async(*args, **_build_live_arguments(self, kwargs))
             )
-            return await coroutine if hasattr(coroutine, "__await__") else coroutine
+            if hasattr(coroutine, "__await__"):
+                return await coroutine
+            return coroutine
 
         object.__setattr__(self, "_run", _run)
         object.__setattr__(self, "_arun", _arun)
@@ -152,7 +154,9 @@ def _add_to_langchain(tools: RecordedTools) -> None:
 
 def _build_live_arguments(tool: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
     """Return a live call's arguments; a tool made of a function also takes LangChain's configuration."""
-    return {**kwargs, "config": {}} if hasattr(tool, "func") else kwargs
+    if hasattr(tool, "func"):
+        return {**kwargs, "config": {}}
+    return kwargs
 
 
 def _add_to_openai_agents(tools: RecordedTools) -> None:
@@ -166,7 +170,9 @@ def _add_to_openai_agents(tools: RecordedTools) -> None:
         async def on_invoke_tool(context: Any, text: str) -> Any:
             arguments = json.loads(text) if text else {}
             result = tools.run_call(self.name, (), arguments, lambda: original(context, text))
-            return await result if hasattr(result, "__await__") else result
+            if hasattr(result, "__await__"):
+                return await result
+            return result
 
         self.on_invoke_tool = on_invoke_tool
 

@@ -119,7 +119,9 @@ class ProgramProblem(Problem):
             return None
         graded = self._run_checks(answer, self.public, setup)
         if not graded.passed and self.reference is not None:
-            return graded if self._run_checks(self.reference, self.public, setup).passed else None
+            if self._run_checks(self.reference, self.public, setup).passed:
+                return graded
+            return None
         return graded
 
     def _run_checks(self, answer: Answer, checks: tuple[Check, ...], setup: GradingSetup) -> Graded:
@@ -161,7 +163,9 @@ class ProgramProblem(Problem):
 
     def _build_program(self, answer: Answer) -> str:
         if answer.is_whole:
-            return f"{self.head}\n{answer.text}" if self.head else answer.text
+            if self.head:
+                return f"{self.head}\n{answer.text}"
+            return answer.text
         return self.prompt + answer.text
 
     def _describe_missing_module(self, setup: GradingSetup) -> str:
@@ -288,9 +292,13 @@ def _describe_failure(execution: Execution) -> str:
         message = f": {_format_excerpt(raised.message)}" if raised.message else ""
         return f"{raised.type}{message}"
     last = execution.stderr.strip()
-    return f"{execution.failure_class.value}: {last[-_SHOWN:]}" if last else execution.failure_class.value
+    if last:
+        return f"{execution.failure_class.value}: {last[-_SHOWN:]}"
+    return execution.failure_class.value
 
 
 def _format_excerpt(text: str) -> str:
     shown = repr(text.strip())
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    if len(shown) <= _SHOWN:
+        return shown
+    return f"{shown[:_SHOWN]}…"

@@ -47,7 +47,10 @@ def select_answers(problems: Sequence[Problem], answers: Iterable[Answer]) -> li
     found = list(answers)
     matched = [answer for answer in found if answer.problem in ids]
     if not matched:
-        example = f"; they name {found[0].problem!r}, problems are {problems[0].id!r}" if found else ""
+        if found:
+            example = f"; they name {found[0].problem!r}, problems are {problems[0].id!r}"
+        else:
+            example = ""
         raise BenchmarkError(
             f"none of the {len(found)} answers is to one of the {len(ids)} problems{example}"
         )

@@ -90,7 +90,10 @@ def run_agent(
     """
     with ExitStack() as stack:
         port = settings.listen_port
-        listener = stack.enter_context(OtlpListener(port)) if agent.kind is AgentKind.URL else None
+        if agent.kind is AgentKind.URL:
+            listener = stack.enter_context(OtlpListener(port))
+        else:
+            listener = None
         servers = AgentServers(agent, settings)
         stack.callback(servers.close)
         idle: SimpleQueue[AgentRunner] = SimpleQueue()

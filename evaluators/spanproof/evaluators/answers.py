@@ -85,4 +85,6 @@ def find_misfit(schema: Any, value: JsonValue) -> str | None:
 
 def to_text(value: JsonValue) -> str:
     """Return a value as text: JSON unless it is text already."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

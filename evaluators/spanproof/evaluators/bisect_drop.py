@@ -316,7 +316,10 @@ def _evaluate_change(
     if contrast is None:
         together = tuple(other.dimension for other in others)
         return _with_finding(change, Finding.TOGETHER, None, together)
-    finding = Finding.CAUSE if contrast.difference.high < 0 else Finding.NO_EFFECT
+    if contrast.difference.high < 0:
+        finding = Finding.CAUSE
+    else:
+        finding = Finding.NO_EFFECT
     return _with_finding(change, finding, contrast, ())
 
 

@@ -59,7 +59,9 @@ def _list_short_values(item: JsonValue) -> frozenset[str]:
     items = item[:_MAX_LISTED] if isinstance(item, list) else [item]
     texts = [str(one).strip() for one in items if isinstance(one, str | int) and not isinstance(one, bool)]
     is_short = all(len(text) <= _MAX_NAME_CHARS and len(text.split()) <= _MAX_NAME_WORDS for text in texts)
-    return frozenset(text.casefold() for text in texts if text) if is_short else frozenset()
+    if is_short:
+        return frozenset(text.casefold() for text in texts if text)
+    return frozenset()
 
 
 def shares_target(

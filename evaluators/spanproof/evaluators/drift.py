@@ -107,7 +107,9 @@ def _list_dependencies(snippet: Snippet, before: list[Snippet]) -> tuple[str, ..
         return ()
     bound = [read_names(earlier.source).bound for earlier in before if earlier.language is Language.PYTHON]
     used = read_names(snippet.source).used
-    return tuple(earlier.source.strip() for earlier in before) if used & frozenset().union(*bound) else ()
+    if used & frozenset().union(*bound):
+        return tuple(earlier.source.strip() for earlier in before)
+    return ()
 
 
 def _encode_answers(snippet: Snippet) -> str:

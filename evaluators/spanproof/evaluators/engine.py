@@ -143,7 +143,10 @@ class Engine:
         others = _list_own_spans(trace)
         if not others:
             return TraceEvaluation(trace, (), ())
-        judged = trace if len(others) == len(trace.spans) else trace_of(others)
+        if len(others) == len(trace.spans):
+            judged = trace
+        else:
+            judged = trace_of(others)
         snippets = list_snippets(judged)
         found = list_runs(judged, snippets)
         scans, policies = self._run_scans(judged, found)
@@ -225,7 +228,10 @@ class Engine:
             replay = NoReplay(reason)
         elif Needs.REPLAY in needed:
             replay, apis = self._runner.run_replay(trace, run, own, fixtures, with_apis=Needs.APIS in needed)
-        tested = self._runner.run_case_tests(run, tests, replay, fixtures) if tests is not None else None
+        if tests is not None:
+            tested = self._runner.run_case_tests(run, tests, replay, fixtures)
+        else:
+            tested = None
         account = build_account(trace, run, own, replay)
         evidence = RunEvidence(
             trace, run, own, replay, apis, policies, tested, self._hints, earlier, account, called
@@ -271,7 +277,9 @@ class Engine:
 
 
 def _with_outcome(judgement: Judgement, outcome: Outcome) -> Judgement:
-    return judgement if outcome is judgement.outcome else replace(judgement, outcome=outcome)
+    if outcome is judgement.outcome:
+        return judgement
+    return replace(judgement, outcome=outcome)
 
 
 def _with_awaited_root(evidence: RunEvidence, judgement: Judgement) -> Outcome:
@@ -347,7 +355,9 @@ def run_evaluator(
 
 def _get_score_name(evaluator: Evaluator) -> str:
     """Return the name of the score that speaks for all of an evaluator."""
-    return evaluator.layer.value if evaluator in LAYER_RULES else evaluator.name
+    if evaluator in LAYER_RULES:
+        return evaluator.layer.value
+    return evaluator.name
 
 
 def _build_judgement(evaluator: Evaluator, name: str, run: Run, outcome: Outcome) -> Judgement:

@@ -143,11 +143,10 @@ def load_installed() -> tuple[Evaluator, ...]:
 
 
 def _load_evaluator(point: EntryPoint) -> Evaluator:
-    where = (
-        f"{point.value}, which the installed package {point.dist.name!r} brings"
-        if point.dist
-        else point.value
-    )
+    if point.dist:
+        where = f"{point.value}, which the installed package {point.dist.name!r} brings"
+    else:
+        where = point.value
     try:
         kind = point.load()
         made: object = kind() if isinstance(kind, type) and issubclass(kind, Evaluator) else None

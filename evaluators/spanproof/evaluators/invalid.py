@@ -50,9 +50,14 @@ def describe_error(error: ErrorDetails) -> str:
         kinds = error["ctx"]["expected_tags"].replace("'", "")
         return f"there is no kind {error['ctx']['tag']!r}; known are {kinds}"
     wanted = _WANTED.get(error["type"])
-    message = f"expected {wanted}" if wanted else error["msg"].removeprefix("Value error, ")
+    if wanted:
+        message = f"expected {wanted}"
+    else:
+        message = error["msg"].removeprefix("Value error, ")
     value = error["input"]
     # Where text is wanted the value may be a secret; where anything else is, it is not.
     if error["type"] not in {"missing", "string_type"} and isinstance(value, str | int | float | bool):
         return f"{message}, got {value!r}"
-    return f"{message}, got {_KINDS.get(type(value), type(value).__name__)}" if wanted else message
+    if wanted:
+        return f"{message}, got {_KINDS.get(type(value), type(value).__name__)}"
+    return message

@@ -72,7 +72,9 @@ def run_with_row(function: Callable[..., Any], row: Mapping[str, Any], more: Map
     """
     positional, filled = _build_arguments(function, row, more)
     result = function(*positional, **filled)
-    return asyncio.run(_wait_for_result(result)) if inspect.isawaitable(result) else result
+    if inspect.isawaitable(result):
+        return asyncio.run(_wait_for_result(result))
+    return result
 
 
 def describe_missing_argument(

@@ -356,15 +356,25 @@ def _find_objection(use: _Use) -> str | None:
     kind, value = use
     match kind:
         case UseKind.HOST:
-            return "a cloud's metadata service gives credentials" if is_metadata_host(value) else None
+            if is_metadata_host(value):
+                return "a cloud's metadata service gives credentials"
+            return None
         case UseKind.PORT:
-            return None if value != _DNS_PORT else "names are looked up by the system"
+            if value != _DNS_PORT:
+                return None
+            return "names are looked up by the system"
         case UseKind.VARIABLE:
-            return "its name says that it holds a secret" if _SECRET_NAME.search(value) else None
+            if _SECRET_NAME.search(value):
+                return "its name says that it holds a secret"
+            return None
         case UseKind.STATEMENT:
-            return "it changes the schema or rights" if value in _SCHEMA_VERBS else None
+            if value in _SCHEMA_VERBS:
+                return "it changes the schema or rights"
+            return None
         case UseKind.MODULE:
-            return None if value in _list_allowed_modules() else "no preset allows the module"
+            if value in _list_allowed_modules():
+                return None
+            return "no preset allows the module"
         case UseKind.COMMAND:
             return _find_objection_to_command(value)
         case UseKind.READ | UseKind.WRITE:
@@ -418,7 +428,9 @@ def _get_pattern(command: str) -> str:
         for key in ("allowed_commands", "denied_commands")
         for pattern in _list_patterns(key)
     )
-    return " ".join(words[:2]) if has_sub_commands else words[0]
+    if has_sub_commands:
+        return " ".join(words[:2])
+    return words[0]
 
 
 def _find_preset_pattern(command: str) -> str | None:

@@ -82,7 +82,9 @@ class _PriceFile(RootModel[dict[str, _Provider]]):
 def find_price(model: str, own: OwnPrices) -> Price | None:
     """Return the price of a model: the user's own, else that of the shipped list; None of neither."""
     found = own.get(model) or _load_shipped().get(model)
-    return found if found is None or isinstance(found, Price) else Price(*found)
+    if found is None or isinstance(found, Price):
+        return found
+    return Price(*found)
 
 
 def load_prices(path: Path) -> dict[str, Price]:

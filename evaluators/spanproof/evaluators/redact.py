@@ -66,14 +66,18 @@ class Redactor:
                 return replace(outcome, explanation=text, evidence=facts, detail=about)
             case Skipped(reason=reason, detail=detail):
                 text, about = self.format_quoted(reason), self.format_quoted(detail)
-                return outcome if (text, about) == (reason, detail) else Skipped(text, outcome.cause, about)
+                if (text, about) == (reason, detail):
+                    return outcome
+                return Skipped(text, outcome.cause, about)
             case Errored(error_type=error_type, message=message):
                 return Errored(error_type, self.format_quoted(message))
 
     def format_quoted(self, text: str) -> str:
         """Return the text with secrets masked, at most `MAX_QUOTED` characters of it."""
         masked = self.format_masked(text) if text else text
-        return masked if len(masked) <= MAX_QUOTED else f"{masked[: MAX_QUOTED - 1]}…"
+        if len(masked) <= MAX_QUOTED:
+            return masked
+        return f"{masked[: MAX_QUOTED - 1]}…"
 
     def format_masked(self, text: str) -> str:
         """Return the whole text with secrets masked."""
@@ -94,8 +98,6 @@ def _get_marked_text(source: str, finding: Finding) -> str:
     if finding.line != finding.end_line:
         return ""
     lines = source.split("\n")
-    return (
-        lines[finding.line - 1][finding.column - 1 : finding.end_column - 1]
-        if finding.line <= len(lines)
-        else ""
-    )
+    if finding.line <= len(lines):
+        return lines[finding.line - 1][finding.column - 1 : finding.end_column - 1]
+    return ""

@@ -96,13 +96,18 @@ def _iter_blocking_events(span: Span) -> Iterator[Event]:
 def _build_guard_refusal(span: Span, event: Event) -> Refusal:
     rule = str(event.attributes.get(ours.GUARD_RULE) or span.name)
     limit = event.attributes.get(ours.GUARD_BUDGET_LIMIT)
-    by = Refuser.BUDGET if rule.startswith(ours.GUARD_BUDGET_RULE_PREFIX) else Refuser.GUARD
+    if rule.startswith(ours.GUARD_BUDGET_RULE_PREFIX):
+        by = Refuser.BUDGET
+    else:
+        by = Refuser.GUARD
     return Refusal(by, rule, float(limit) if isinstance(limit, int | float) else None)
 
 
 def _find_used_up_kind(refusal: Refusal) -> str | None:
     kind = refusal.rule.removeprefix(ours.GUARD_BUDGET_RULE_PREFIX)
-    return kind if refusal.by is Refuser.BUDGET and kind in _USED_UP else None
+    if refusal.by is Refuser.BUDGET and kind in _USED_UP:
+        return kind
+    return None
 
 
 def _ends_with(error: SpanError, guardrail: Span) -> bool:

@@ -168,7 +168,9 @@ def _get_computed(answer: str, source: str) -> str:
         token if token.strip(_EDGES) and token.strip(_EDGES) not in source else "…"
         for token in _TOKEN.findall(answer)
     ]
-    return " ".join(kept) if any(any(character.isdigit() for character in token) for token in kept) else ""
+    if any(any(character.isdigit() for character in token) for token in kept):
+        return " ".join(kept)
+    return ""
 
 
 def _read_answer_text(evidence: RunEvidence) -> str:

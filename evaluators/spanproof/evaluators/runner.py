@@ -93,7 +93,9 @@ class Runner:
     @cached_property
     def _tier(self) -> Tier | None:
         """The sandbox's tier; looked up once, and only where a policy demands one. None: it cannot run."""
-        return self.sandbox.availability().tier if self.sandbox is not None else None
+        if self.sandbox is not None:
+            return self.sandbox.availability().tier
+        return None
 
     def run_replay(
         self, trace: Trace, run: Run, scans: Mapping[str, Scan], fixtures: FixtureBook, *, with_apis: bool
@@ -155,7 +157,9 @@ class Runner:
         packages = self.environments.find_packages(trace, run)
         if isinstance(packages, NoReplay):
             return packages
-        return replace(own, packages=packages) if packages is not None else own
+        if packages is not None:
+            return replace(own, packages=packages)
+        return own
 
     def _record_warning(self, reason: str) -> None:
         """Log once what the scores of every such run will say."""

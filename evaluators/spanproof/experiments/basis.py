@@ -111,7 +111,10 @@ def compute_basis(
         settings: how they are run.
         configuration: a digest of what judges the trials.
     """
-    version = UNKNOWN_AGENT if agent.kind is AgentKind.URL else compute_code_digest(code)
+    if agent.kind is AgentKind.URL:
+        version = UNKNOWN_AGENT
+    else:
+        version = compute_code_digest(code)
     if agent.environment:
         version = digest(version, *(f"{key}={value}" for key, value in agent.environment))
     limits = f"{settings.timeout_s} {settings.refuse_unknown}"
@@ -212,4 +215,6 @@ def compute_case_digest(suite: Path, case: str) -> str:
 
 
 def _read_text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    if path.is_file():
+        return path.read_text(encoding="utf-8", errors="replace")
+    return ""

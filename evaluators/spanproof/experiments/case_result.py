@@ -110,7 +110,9 @@ class CaseResult:
         failed = len(self.judged) - self.passed
         failed += self.open if self.open_policy is OpenPolicy.FAIL else 0
         if self.counted_passed and failed:
-            return CaseStatus.REGRESSED if self.fell else CaseStatus.FLAKY
+            if self.fell:
+                return CaseStatus.REGRESSED
+            return CaseStatus.FLAKY
         if failed:
             by_before = {True: CaseStatus.REGRESSED, False: CaseStatus.REPRODUCED, None: CaseStatus.FAILED}
             return by_before[self.before]
@@ -120,7 +122,9 @@ class CaseResult:
             return CaseStatus.INCONCLUSIVE
         if self.open and self.open_policy is OpenPolicy.NOT_PASSED:
             return CaseStatus.OPEN
-        return CaseStatus.FIXED if self.before is False else CaseStatus.PASSED
+        if self.before is False:
+            return CaseStatus.FIXED
+        return CaseStatus.PASSED
 
     @property
     def wall_s(self) -> float:

@@ -48,7 +48,9 @@ class Comparison:
     @property
     def change(self) -> Change:
         """The result of the comparison at the stated level."""
-        return self.difference.change if self.difference is not None else Change.NONE_SHOWN
+        if self.difference is not None:
+            return self.difference.change
+        return Change.NONE_SHOWN
 
     @property
     def flipped(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -100,7 +102,10 @@ class Comparison:
 
     def _repr_html_(self) -> str:
         by = self.difference
-        shown = f": {by.mean:+.1%} ({by.low:+.1%} to {by.high:+.1%}), p = {by.p_value:.3g}" if by else ""
+        if by:
+            shown = f": {by.mean:+.1%} ({by.low:+.1%} to {by.high:+.1%}), p = {by.p_value:.3g}"
+        else:
+            shown = ""
         rows = [(word, ", ".join(ids)) for word, ids in self.flipped if ids]
         return format_html_table(f"{self.change}{shown}", ("cases that", ""), rows)
 
@@ -181,6 +186,9 @@ def compare_rates(
     regressed = tuple(case for case in both if before[case] >= MAJORITY > most_now[case])
     opened = tuple(case for case in both if open_now.get(case) and not open_before.get(case))
     closed = tuple(case for case in both if open_before.get(case) and not open_now.get(case))
-    difference = compare_pairs([before[c] for c in both], [now[c] for c in both]) if both else None
+    if both:
+        difference = compare_pairs([before[c] for c in both], [now[c] for c in both])
+    else:
+        difference = None
     mcnemar_p = compute_mcnemar(len(regressed), len(fixed))
     return Comparison(len(both), difference, mcnemar_p, fixed, regressed, opened, closed)

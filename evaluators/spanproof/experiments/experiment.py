@@ -149,7 +149,9 @@ class Experiment:
             if not case.quarantined and trial.verdict in (TrialVerdict.UNJUDGED, TrialVerdict.ERRORED)
         )
         reason, trials = reasons.most_common(1)[0] if reasons else ("", 0)
-        return f"{format_count(trials, 'trial')}: {format_short_line(reason)}" if reason else ""
+        if reason:
+            return f"{format_count(trials, 'trial')}: {format_short_line(reason)}"
+        return ""
 
     @cached_property
     def shortfalls(self) -> tuple[str, ...]:
@@ -183,24 +185,32 @@ class Experiment:
     def compute_pass_at(self, k: int) -> float | None:
         """Return the mean pass@k of the cases with at least `k` counted trials; None where there is none."""
         cases = [case for case in self.cases if case.counted >= k]
-        return fmean(pass_at_k(case.counted, case.counted_passed, k) for case in cases) if cases else None
+        if cases:
+            return fmean(pass_at_k(case.counted, case.counted_passed, k) for case in cases)
+        return None
 
     def compute_pass_hat(self, k: int) -> float | None:
         """Return the mean pass^k of the cases with at least `k` counted trials; None where there is none."""
         cases = [case for case in self.cases if case.counted >= k]
-        return fmean(pass_hat_k(case.counted, case.counted_passed, k) for case in cases) if cases else None
+        if cases:
+            return fmean(pass_hat_k(case.counted, case.counted_passed, k) for case in cases)
+        return None
 
     @property
     def interval(self) -> Interval | None:
         """The 95 % interval of pass@1, over cases: trials of one case are not independent of each other."""
         rates = [case.rate for case in self.cases if case.rate is not None]
-        return compute_wilson_interval(fsum(rates), len(rates)) if rates else None
+        if rates:
+            return compute_wilson_interval(fsum(rates), len(rates))
+        return None
 
     @property
     def step_success(self) -> float | None:
         """The share of steps that ended without an error; None where there were none."""
         steps = sum(trial.steps for trial in self.trials)
-        return sum(trial.ok_steps for trial in self.trials) / steps if steps else None
+        if steps:
+            return sum(trial.ok_steps for trial in self.trials) / steps
+        return None
 
     @property
     def run_success_by_steps(self) -> float | None:
@@ -239,7 +249,10 @@ class Experiment:
         """
         found: dict[str, GroupCount] = {}
         for case in self.cases:
-            values = case.case.tags if group == "tag" else (getattr(case.case.cohort, group),)
+            if group == "tag":
+                values = case.case.tags
+            else:
+                values = (getattr(case.case.cohort, group),)
             for value in filter(None, values):
                 passed, counted, unsettled = found.get(value, (0, 0, 0))
                 found[value] = GroupCount(
@@ -259,7 +272,10 @@ class Experiment:
         """Return the 95 % interval of the share of passed trials of a group, by case."""
         parts = []
         for case in self.cases:
-            values = case.case.tags if dimension == "tag" else (getattr(case.case.cohort, dimension),)
+            if dimension == "tag":
+                values = case.case.tags
+            else:
+                values = (getattr(case.case.cohort, dimension),)
             if value in values:
                 parts.append((case.counted_passed, case.counted))
         return compute_clustered_interval(parts)
@@ -365,7 +381,9 @@ class Experiment:
 
     def load_row(self, trial: Trial) -> Mapping[str, Any] | None:
         """Return a trial's run in the form of `spanproof eval --json`; None where it left none."""
-        return trial.row if self.results is None else self.results.load_row(trial)
+        if self.results is None:
+            return trial.row
+        return self.results.load_row(trial)
 
     def to_table(self) -> ResultTable:
         """Return the experiment as the rows of a report, one per case."""

@@ -79,7 +79,10 @@ class FixtureProxy:
         self._hosts = frozenset(url.host for url in recording.urls)
         encrypted = frozenset(url.host for url in recording.urls if url.scheme == "https")
         self.authorities = folder / "authorities.pem" if encrypted else None
-        context = _build_tls_context(encrypted, self.authorities) if self.authorities else None
+        if self.authorities:
+            context = _build_tls_context(encrypted, self.authorities)
+        else:
+            context = None
         self._server = Server(recording, context, {}, _handle_attempt)
         self._listener = socket.create_server(("127.0.0.1", 0))
         self._wake, self._woken = socket.socketpair()
@@ -166,7 +169,10 @@ def _build_tls_context(hosts: frozenset[str], file: Path) -> ssl.SSLContext:
     authorities = next(
         (Path(bundle) for bundle in (*named, *trust.BUNDLES) if bundle and Path(bundle).is_file()), None
     )
-    trusted = authorities.read_text(encoding="utf-8", errors="replace") if authorities else ""
+    if authorities:
+        trusted = authorities.read_text(encoding="utf-8", errors="replace")
+    else:
+        trusted = ""
     file.write_text(f"{trusted}\n{identity['authority']}", encoding="utf-8")
     return build_tls_context(identity["server"].encode("ascii"))
 

@@ -229,4 +229,6 @@ def _format_package(package: Distribution) -> str:
     """
     text = package.read_text("METADATA") or package.read_text("PKG-INFO") or ""
     headers = dict(_HEADER.findall(text.partition("\n\n")[0]))
-    return f"{headers['Name']}=={headers.get('Version')}" if "Name" in headers else ""
+    if "Name" in headers:
+        return f"{headers['Name']}=={headers.get('Version')}"
+    return ""

@@ -58,7 +58,10 @@ def _evaluate_ended(
     root = _find_root(trace)
     if root is None:
         return _evaluate_without_run(case, number, ended)
-    tests = {root.span_id: _build_tests(case, ended)} if case.tests is not None else None
+    if case.tests is not None:
+        tests = {root.span_id: _build_tests(case, ended)}
+    else:
+        tests = None
     evaluation = engine.evaluate(trace, tests, case.fixtures, seed)
     run = next(judged for judged in evaluation.runs if judged.run.span_id == root.span_id)
     findings = _list_findings(case, Attempt(run, ended.answer, ended.files, ended.requests))
@@ -91,7 +94,9 @@ def _build_tests(case: Case, ended: Ended) -> CaseTests:
     """Return the case's tests, over the files that the agent left or patched where these are known."""
     assert case.tests is not None
     left = build_patched_files(ended.answer, case.files, ended.files or {})
-    return build_work_tests(case.tests, case.files, left) if left else case.tests
+    if left:
+        return build_work_tests(case.tests, case.files, left)
+    return case.tests
 
 
 def _evaluate_without_run(case: Case, number: int, ended: Ended) -> Trial:
@@ -117,7 +122,10 @@ def _evaluate_without_run(case: Case, number: int, ended: Ended) -> Trial:
 
 def _list_findings(case: Case, attempt: Attempt) -> tuple[Finding, ...]:
     is_bound = bool(attempt.requests) and case.unknown_calls is UnknownCalls.FAIL
-    required = (*list_endpoint_requirements(), *case.required) if is_bound else case.required
+    if is_bound:
+        required = (*list_endpoint_requirements(), *case.required)
+    else:
+        required = case.required
     return tuple(requirement.evaluate(attempt) for requirement in required)
 
 
@@ -162,11 +170,15 @@ def _classify_findings(findings: Sequence[Finding], ended: Ended) -> tuple[Trial
 def _get_rank(finding: Finding) -> int:
     """Return the place of a cause among all, which are listed from the gravest on."""
     causes = list(Cause)
-    return causes.index(finding.cause) if finding.cause is not None else len(causes)
+    if finding.cause is not None:
+        return causes.index(finding.cause)
+    return len(causes)
 
 
 def _format_finding(finding: Finding) -> str:
-    return finding.reason if finding.layer else f"{finding.requirement}: {finding.reason}"
+    if finding.layer:
+        return finding.reason
+    return f"{finding.requirement}: {finding.reason}"
 
 
 def _count_tokens(evaluation: TraceEvaluation) -> int:

@@ -91,7 +91,10 @@ def run_experiment(
         report(trial)
     with ExitStack() as stack:
         is_service = agent.kind is AgentKind.URL
-        listener = stack.enter_context(_open_listener(settings.listen_port)) if is_service else None
+        if is_service:
+            listener = stack.enter_context(_open_listener(settings.listen_port))
+        else:
+            listener = None
         if servers is None:
             servers = AgentServers(agent, settings)
             stack.callback(servers.close)

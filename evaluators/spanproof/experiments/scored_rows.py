@@ -195,6 +195,9 @@ def _read_step(step: Step | Mapping[str, Any]) -> Step:
         return step
     names = {member.name for member in fields(Step)}
     if not isinstance(step, Mapping) or not set(step) <= names:
-        shown = sorted(set(step) - names) if isinstance(step, Mapping) else type(step).__name__
+        if isinstance(step, Mapping):
+            shown = sorted(set(step) - names)
+        else:
+            shown = type(step).__name__
         raise ExperimentError(f"a step is a Step, or a dict of {', '.join(sorted(names))}; got {shown}")
     return Step(**step)

@@ -120,7 +120,9 @@ def _compute_wide_interval(difference: float, pairs: int) -> tuple[float, float]
     if abs(difference) <= _ZERO:
         return -beyond, beyond
     inner, outer = abs(difference) * (1 - 2 * unseen), abs(difference) + beyond
-    return (inner, outer) if difference > 0 else (-outer, -inner)
+    if difference > 0:
+        return (inner, outer)
+    return (-outer, -inner)
 
 
 def _compute_p_value(differences: Sequence[float]) -> float:

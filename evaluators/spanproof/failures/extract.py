@@ -90,7 +90,10 @@ def list_run_failures(trace: Trace, evaluated: RunEvaluation) -> list[Failure]:
     run = evaluated.run
     account = build_account(trace, run, evaluated.scans, evaluated.replay)
     layers = {score.layer for score in failed if score.name == score.layer.value}
-    found = _list_outcome_failures(evaluated, account) if layers & _CODE_LAYERS else []
+    if layers & _CODE_LAYERS:
+        found = _list_outcome_failures(evaluated, account)
+    else:
+        found = []
     if Layer.CORRECTNESS in layers:
         found += _iter_correctness_failures(failed, {failure.span_id for failure in found})
     found += _iter_boundary_failures(evaluated, failed)
@@ -189,7 +192,10 @@ def _build_outcome_failure(
     text: str = "",
     package: str = "",
 ) -> _Found:
-    words_of_error = error.message if error is not None and error.message else text or outcome.quote
+    if error is not None and error.message:
+        words_of_error = error.message
+    else:
+        words_of_error = text or outcome.quote
     raised = read_raised(words_of_error, outcome.error_type)
     signature = build_signature(
         Layer.EXECUTION,
@@ -288,7 +294,10 @@ def _iter_trajectory_failures(run: Run, scores: Iterable[Score], explained: set[
         if follows and ending != Ending.MAX_STEPS.value:
             continue
         error = run.error if ending == Ending.FAILED.value else None
-        raised = read_raised(error.message, error.type) if error is not None else read_raised("")
+        if error is not None:
+            raised = read_raised(error.message, error.type)
+        else:
+            raised = read_raised("")
         signature = build_signature(
             score.layer,
             score.name,
@@ -304,19 +313,27 @@ def _classify_ending(run: Run) -> str:
     """Return how a run that did not complete its task ended; `reported` where its answer says so."""
     if run.ending in (Ending.MAX_STEPS, Ending.FAILED):
         return run.ending.value
-    return "reported" if run.answer is not None and run.answer.text.strip() else ""
+    if run.answer is not None and run.answer.text.strip():
+        return "reported"
+    return ""
 
 
 def _get_time(trace: Trace, run: Run, span_id: str) -> int:
     span = trace.by_id.get(span_id)
-    return span.start_ns if span is not None else run.start_ns
+    if span is not None:
+        return span.start_ns
+    return run.start_ns
 
 
 def _get_mistake_time(trace: Trace, run: Run, span_id: str) -> int:
     """Return the time of a mistake; what is found in a run as a whole comes after its steps."""
-    return run.end_ns if span_id == run.span_id else _get_time(trace, run, span_id)
+    if span_id == run.span_id:
+        return run.end_ns
+    return _get_time(trace, run, span_id)
 
 
 def _format_sample(sample: str) -> str:
     masked = with_masked_formats(" ".join(sample[: MAX_SAMPLE_CHARS * 4].split()))
-    return masked if len(masked) <= MAX_SAMPLE_CHARS else f"{masked[: MAX_SAMPLE_CHARS - 1]}…"
+    if len(masked) <= MAX_SAMPLE_CHARS:
+        return masked
+    return f"{masked[: MAX_SAMPLE_CHARS - 1]}…"

@@ -150,9 +150,11 @@ def _format_types(text: str) -> str:
 
 def _parse_message(line: str, name: str) -> str:
     _, colon, message = line.partition(": ")
-    return (
-        message.strip() if colon and name in line.partition(": ")[0] else "" if line.endswith(name) else line
-    )
+    if colon and name in line.partition(": ")[0]:
+        return message.strip()
+    if line.endswith(name):
+        return ""
+    return line
 
 
 def _get_first_line(text: str) -> str:

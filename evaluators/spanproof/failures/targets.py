@@ -47,7 +47,9 @@ def classify_host(target: str) -> str:
         return "internal host" if local else "named host"
     if address.is_loopback:
         return "loopback address"
-    return "internal address" if address.is_private or address.is_link_local else "public address"
+    if address.is_private or address.is_link_local:
+        return "internal address"
+    return "public address"
 
 
 def classify_path(path: str) -> str:

@@ -79,11 +79,10 @@ def _compute_rating(dimension: Dimension, values: Mapping[str, float], failed: s
     if not weights and not capped:
         return Rating(dimension, None)
     rests_on = tuple((name, values[name]) for name in dict.fromkeys((*weights, *capped)))
-    mean = (
-        sum(values[name] * weight for name, weight in weights.items()) / sum(weights.values())
-        if weights
-        else 0.0
-    )
+    if weights:
+        mean = sum(values[name] * weight for name, weight in weights.items()) / sum(weights.values())
+    else:
+        mean = 0.0
     value = LOWEST + (HIGHEST - LOWEST) * mean
     return Rating(dimension, round(min(value, CAP) if capped else value, 1), rests_on, capped)
 

@@ -82,8 +82,14 @@ def evaluate_aggregate(
         least_judged: the share of the scores that could be judged that must be.
     """
     found = _compute_result(assertion, cases, open_policy)
-    baseline = _compute_result(assertion, before, open_policy) if before is not None else None
-    p_value = compute_difference_p_value(baseline.counts, found.counts) if baseline is not None else None
+    if before is not None:
+        baseline = _compute_result(assertion, before, open_policy)
+    else:
+        baseline = None
+    if baseline is not None:
+        p_value = compute_difference_p_value(baseline.counts, found.counts)
+    else:
+        p_value = None
     verdict, reason = _evaluate_limit(assertion, found, baseline)
     if baseline is not None and p_value is not None:
         reason += f"; {_describe_change(assertion, found, baseline, p_value)}"
@@ -177,7 +183,10 @@ def _compute_open_rate(scores: Sequence[Score], errored: int, policy: OpenPolicy
     open_ones = _select_open(scores)
     outcomes = [score.outcome for score in scores if isinstance(score.outcome, Scored)]
     total = len(open_ones) + sum(outcome.label is not None for outcome in outcomes)
-    remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
+    if open_ones:
+        remark = policy.format_open(len(open_ones), _list_causes(open_ones))
+    else:
+        remark = ""
     found = _compute_rate(len(open_ones), total, "verdicts, open ones among them", errored)
     return replace(found, open=len(open_ones), remark=remark)
 
@@ -209,7 +218,10 @@ def _count_errors(case: Sequence[Score]) -> tuple[int, int]:
 def _with_counts(found: _Found, counts: Counts) -> _Found:
     """Return a rate with its counts by case; the interval over scores holds where each case has one."""
     is_by_case = all(total <= 1 for _, total in counts)
-    interval = found.interval if is_by_case else compute_clustered_interval(counts)
+    if is_by_case:
+        interval = found.interval
+    else:
+        interval = compute_clustered_interval(counts)
     return replace(found, counts=tuple(counts), interval=interval)
 
 
@@ -261,12 +273,17 @@ def _compute_number(
         numbers += [_VALUES[policy]] * len(open_ones)
 
     def compute(*more: float) -> float | None:
-        return compute_aggregate(assertion.function, [*numbers, *more]) if numbers or more else None
+        if numbers or more:
+            return compute_aggregate(assertion.function, [*numbers, *more])
+        return None
 
     is_undecided = policy is OpenPolicy.NOT_PASSED
     fillings = ([value] * len(open_ones) if is_undecided else [] for value in _VALUES.values())
     low, high = (compute(*filling) for filling in fillings)
-    remark = policy.format_open(len(open_ones), _list_causes(open_ones)) if open_ones else ""
+    if open_ones:
+        remark = policy.format_open(len(open_ones), _list_causes(open_ones))
+    else:
+        remark = ""
     return _Found(
         compute(), len(numbers), "scores", errored, remark=remark, open=len(open_ones), ends=(low, high)
     )
@@ -354,12 +371,17 @@ def _compute_losses(assertion: AggregateAssertion, found: _Found, baseline: _Fou
 
 
 def _format_errored(found: _Found) -> str:
-    return "1 score errored" if found.errored == 1 else f"{found.errored} scores errored"
+    if found.errored == 1:
+        return "1 score errored"
+    return f"{found.errored} scores errored"
 
 
 def _format_found(assertion: AggregateAssertion, found: _Found) -> str:
     value = 0.0 if found.value is None else found.value
-    shown = f"{value:.1%}" if assertion.function.is_rate else f"{value:.4g} {assertion.unit.value}".rstrip()
+    if assertion.function.is_rate:
+        shown = f"{value:.1%}"
+    else:
+        shown = f"{value:.4g} {assertion.unit.value}".rstrip()
     interval = f", {found.interval}" if found.interval else ""
     remark = f"; {found.remark}" if found.remark else ""
     return f"{assertion.function} is {shown} over {found.total} {found.noun}{interval}{remark}"

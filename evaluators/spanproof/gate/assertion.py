@@ -70,7 +70,11 @@ def evaluate_range(comparison: Comparison, threshold: float, low: float, high: f
             always, never = False, below or above
         case Comparison.UNEQUAL:
             always, never = below or above, False
-    return True if always else False if never else None
+    if always:
+        return True
+    if never:
+        return False
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,10 @@ class Condition:
 
     def __str__(self) -> str:
         quoted = [json.dumps(value, ensure_ascii=False) for value in self.values]
-        right = f"({', '.join(quoted)})" if self.match is Match.IN else quoted[0]
+        if self.match is Match.IN:
+            right = f"({', '.join(quoted)})"
+        else:
+            right = quoted[0]
         return f"{self.dimension} {self.match.value} {right}"
 
 
@@ -237,9 +244,13 @@ class CaseAssertion:
     def evaluate(self, scored: Scored) -> bool | None:
         """Whether this score satisfies it; None where it lacks the verdict or the raw value needed."""
         if isinstance(self.threshold, Label):
-            return None if scored.label is None else _COMPARE[self.comparison](scored.label, self.threshold)
+            if scored.label is None:
+                return None
+            return _COMPARE[self.comparison](scored.label, self.threshold)
         number = self.score.find_number(scored)
-        return None if number is None else is_satisfied(number, self.comparison, self.threshold)
+        if number is None:
+            return None
+        return is_satisfied(number, self.comparison, self.threshold)
 
     def __str__(self) -> str:
         threshold = format_threshold(self.threshold, self.score.unit)
@@ -310,7 +321,9 @@ class AggregateAssertion:
     @property
     def unit(self) -> Unit:
         """The unit of the number."""
-        return Unit.NONE if self.function.is_rate else self.score.unit
+        if self.function.is_rate:
+            return Unit.NONE
+        return self.score.unit
 
     @property
     def high(self) -> float:
@@ -384,7 +397,9 @@ def format_threshold(threshold: float | Label, unit: Unit) -> str:
 
 
 def _format_where(conditions: Sequence[Condition]) -> str:
-    return " where " + " and ".join(map(str, conditions)) if conditions else ""
+    if conditions:
+        return " where " + " and ".join(map(str, conditions))
+    return ""
 
 
 def _format_decimal(number: Fraction) -> str:
@@ -393,4 +408,6 @@ def _format_decimal(number: Fraction) -> str:
     while (number * 10**digits).denominator != 1:
         digits += 1
     scaled = str(int(number * 10**digits)).rjust(digits + 1, "0")
-    return f"{scaled[:-digits]}.{scaled[-digits:]}" if digits else scaled
+    if digits:
+        return f"{scaled[:-digits]}.{scaled[-digits:]}"
+    return scaled

@@ -321,7 +321,9 @@ def _evaluate_case(
 
 
 def _find_cause(score: Score) -> Cause | None:
-    return score.outcome.cause if isinstance(score.outcome, Scored | Skipped) else None
+    if isinstance(score.outcome, Scored | Skipped):
+        return score.outcome.cause
+    return None
 
 
 def _evaluate_score(assertion: CaseAssertion, score: Score) -> tuple[CaseState, float | None, str]:
@@ -454,7 +456,9 @@ def _describe_verdict(
 def _format_open(report: AssertionReport) -> str:
     """Return how many cases are open and why; empty where none is."""
     causes = [case.cause for case in report.cases if case.state is CaseState.OPEN]
-    return report.open_policy.format_open(len(causes), causes) if causes else ""
+    if causes:
+        return report.open_policy.format_open(len(causes), causes)
+    return ""
 
 
 def _describe_share(assertion: CaseAssertion, counted: int) -> str:

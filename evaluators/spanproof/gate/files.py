@@ -144,7 +144,10 @@ def _format_presence(path: str, evaluator: object, *, has_baseline: bool) -> str
     if not isinstance(evaluator, str):
         raise BadAssertions(f"{path}: presence_eval must name an evaluator, got {_format_value(evaluator)}")
     is_code = re.sub(r"[^a-z]", "", evaluator.lower()) in _PRESENCE_NAMES
-    subject = Function.CODE_PRESENCE.value if is_code else f"{Function.PRESENCE_RATE.value}({evaluator})"
+    if is_code:
+        subject = Function.CODE_PRESENCE.value
+    else:
+        subject = f"{Function.PRESENCE_RATE.value}({evaluator})"
     if has_baseline:
         return f"{subject} no_worse_than baseline by {_PRESENCE_MARGIN}"
     return f"{subject} > 0"
@@ -155,7 +158,10 @@ def _read_failure_fields(path: str, document: Mapping[str, Any]) -> tuple[str, .
     if fields is None:
         return FAILURE_FIELDS
     is_list = isinstance(fields, list)
-    unknown = [field for field in fields if field not in FAILURE_FIELDS] if is_list else fields
+    if is_list:
+        unknown = [field for field in fields if field not in FAILURE_FIELDS]
+    else:
+        unknown = fields
     if unknown or not is_list:
         choices = ", ".join(FAILURE_FIELDS)
         raise BadAssertions(

@@ -378,7 +378,9 @@ class _Parser:
         return AtLeastCount(int(token.text))
 
     def _parse_where(self) -> tuple[Condition, ...]:
-        return self._parse_conditions(_DIMENSIONS) if self._takes("where") else ()
+        if self._takes("where"):
+            return self._parse_conditions(_DIMENSIONS)
+        return ()
 
     def _parse_conditions(self, dimensions: Sequence[str]) -> tuple[Condition, ...]:
         conditions = [self._parse_condition(dimensions)]

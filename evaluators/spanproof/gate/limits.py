@@ -48,7 +48,10 @@ def find_verdict_refusal(score: ScoreRef) -> str | None:
     """Return why a verdict of this score cannot be compared; None where it has verdicts."""
     if score.spec is None or not score.spec.advisory:
         return None
-    example = f"{score} <= {_EXAMPLES[score.unit]}" if score.spec.is_raw else f"{score} >= 0.9"
+    if score.spec.is_raw:
+        example = f"{score} <= {_EXAMPLES[score.unit]}"
+    else:
+        example = f"{score} >= 0.9"
     return f"{score} has no verdict: compare its value, as in {example}"
 
 
@@ -72,7 +75,10 @@ def find_comparison_refusal(
     compared = f"{name} {comparison.value} {format_threshold(threshold, unit)}"
     if score is not None and score.spec is None and threshold > 1:
         return f"{compared} {how}: {_describe_own_score(score)}"
-    span = f"from 0 {unit.value}".rstrip() + " upwards" if isinf(high) else f"from 0 to {high:g}"
+    if isinf(high):
+        span = f"from 0 {unit.value}".rstrip() + " upwards"
+    else:
+        span = f"from 0 to {high:g}"
     return f"{compared} {how}: its values are {span}; {_describe_remedy(score, comparison, threshold, high)}"
 
 
@@ -104,7 +110,10 @@ def find_function_refusal(function: Function, score: ScoreRef) -> str | None:
 def _describe_own_score(score: ScoreRef) -> str:
     """Return what a score that is not built in may be, and which metrics have larger values."""
     metrics = [spec.id for spec in list_layer_scores(score.layer) if spec.kind is ScoreKind.METRIC]
-    remark = f"; the metrics of {score.layer.value} are {', '.join(metrics)}" if metrics else ""
+    if metrics:
+        remark = f"; the metrics of {score.layer.value} are {', '.join(metrics)}"
+    else:
+        remark = ""
     return f"there is no metric of this name, and a score of your own evaluator is from 0 to 1{remark}"
 
 

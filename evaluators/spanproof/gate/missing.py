@@ -18,7 +18,11 @@ def describe_missing(score: ScoreRef, names: Mapping[Layer, AbstractSet[str]]) -
     article = "an" if score.layer.value[0] in "aeiou" else "a"
     missing = f"no case has {article} {score} score"
     if score.spec is not None:
-        return f"{missing}: {score.spec.given}" if score.spec.given else missing
+        if score.spec.given:
+            return f"{missing}: {score.spec.given}"
+        return missing
     there = [(layer, name) for layer, of_layer in names.items() for name in of_layer]
     meant = find_nearest(score.layer, score.name, there)
-    return f"{missing}; did you mean {meant}?" if meant else missing
+    if meant:
+        return f"{missing}; did you mean {meant}?"
+    return missing

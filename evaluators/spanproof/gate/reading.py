@@ -41,7 +41,10 @@ def iter_scores(
         try:
             yield from _iter_line_scores(load_json(line), runs)
         except (KeyError, TypeError, ValueError, AttributeError) as problem:
-            what = f"no field {problem}" if isinstance(problem, KeyError) else str(problem)
+            if isinstance(problem, KeyError):
+                what = f"no field {problem}"
+            else:
+                what = str(problem)
             raise BadScores(
                 f"{source}, line {number}: {what}; expected a line of `spanproof eval --json`"
                 " or of `spanproof suite run --json`"

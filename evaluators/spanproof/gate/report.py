@@ -94,7 +94,9 @@ class AssertionReport:
     @property
     def layer(self) -> Layer | None:
         """The layer of the assertion's score; None of an assertion over trials."""
-        return None if isinstance(self.assertion, TrialsAssertion) else self.assertion.score.layer
+        if isinstance(self.assertion, TrialsAssertion):
+            return None
+        return self.assertion.score.layer
 
     def count(self, *states: CaseState) -> int:
         """Return how many cases are in one of these states."""
@@ -168,7 +170,10 @@ class GateReport:
             runs: runs with their code, so that rows point into it.
         """
         passed = sum(report.verdict is Verdict.PASSED for report in self.assertions)
-        layers = f"; failing layers: {', '.join(self.failed_layers)}" if self.failed_layers else ""
+        if self.failed_layers:
+            layers = f"; failing layers: {', '.join(self.failed_layers)}"
+        else:
+            layers = ""
         assertions = format_count(len(self.assertions), "assertion")
         headline = f"{passed} of {assertions} {'holds' if passed == 1 else 'hold'}{layers}"
         rows = tuple(_build_row(report, runs) for report in self.assertions)

@@ -77,7 +77,9 @@ def get_sandbox_evidence(deciding: Sequence[Score]) -> SandboxEvidence:
     name = (deciding[0].layer, deciding[0].name)
     if name == _TESTS:
         return SandboxEvidence.TESTS
-    return SandboxEvidence.HARNESS if name in _HARNESS.values() else SandboxEvidence.REPLAY
+    if name in _HARNESS.values():
+        return SandboxEvidence.HARNESS
+    return SandboxEvidence.REPLAY
 
 
 def get_failure_fields(

@@ -157,7 +157,10 @@ def _compute_rates(assertion: TrialsAssertion, cases: Sequence[CaseTrials]) -> _
 def _describe_trials(cases: Sequence[CaseTrials], policy: OpenPolicy) -> str:
     unjudged = sum(case.unjudged for case in cases)
     unsettled = sum(case.open for case in cases)
-    remarks = [f"{format_count(unjudged, 'trial')} without a verdict counted as failed"] if unjudged else []
+    if unjudged:
+        remarks = [f"{format_count(unjudged, 'trial')} without a verdict counted as failed"]
+    else:
+        remarks = []
     if unsettled:
         counted = " counted as not passed" if policy is OpenPolicy.NOT_PASSED else ""
         remarks.append(f"{policy.format_open(unsettled)}{counted}")

@@ -139,7 +139,10 @@ def compute_width(stated: Value, hedge: Hedge) -> float:
     zeros = 1.0
     while amount and amount % (zeros * 10) == 0:
         zeros *= 10
-    wide = zeros * stated.factor if abs(stated.amount - amount) < stated.step / 2 + 1e-9 else 0.0
+    if abs(stated.amount - amount) < stated.step / 2 + 1e-9:
+        wide = zeros * stated.factor
+    else:
+        wide = 0.0
     return max(stated.step, min(wide, 2 * _ROUND_WIDTH * abs(stated.number)))
 
 
@@ -289,7 +292,9 @@ def find_printed_number(stated: Value, printed: Sequence[Fact]) -> Fact | None:
     if len(printed) != 2 or stated.kind is not Kind.MONEY:
         return None
     major, minor = sorted(printed, key=lambda fact: fact.value.number)
-    return major if minor.value.number == MINOR_UNITS * major.value.number else None
+    if minor.value.number == MINOR_UNITS * major.value.number:
+        return major
+    return None
 
 
 def are_of_one_shape(one: Fact, other: Fact) -> bool:

@@ -108,7 +108,9 @@ def list_topics(text: str) -> frozenset[str]:
 def _get_base_form(word: str) -> str:
     if word.endswith("ies") and len(word) > 4:
         return f"{word[:-3]}y"
-    return word[:-1] if word.endswith("s") and not word.endswith("ss") and len(word) > 3 else word
+    if word.endswith("s") and not word.endswith("ss") and len(word) > 3:
+        return word[:-1]
+    return word
 
 
 def allows_invention(task: str) -> bool:

@@ -84,7 +84,10 @@ def find_date(form: str, text: str) -> DateParts | None:
         year = year + 2000 if year < 100 else year
         # 05/20 is American, 20/05 and 20.05. European; where both read, only the separator decides.
         is_american = "/" in text and first <= 12
-        parts = (year, first, second) if is_american else (year, second, first)
+        if is_american:
+            parts = (year, first, second)
+        else:
+            parts = (year, second, first)
     else:
         parts = _parse_named_date(form, text, numbers)
     _, month, day = parts
@@ -197,7 +200,10 @@ def _compute_day(match: re.Match[str], today: date) -> date:
     for name, sign in (("in", 1), ("ago", -1)):
         count = match.group(name)
         if count:
-            number = int(count) if count.isdigit() else _SMALL.index(count.lower())
+            if count.isdigit():
+                number = int(count)
+            else:
+                number = _SMALL.index(count.lower())
             weeks = match.group(f"{name}_unit").lower().startswith("week")
             return today + timedelta(days=sign * number * (7 if weeks else 1))
     weekday = WEEKDAYS.index(match.group("day").lower())

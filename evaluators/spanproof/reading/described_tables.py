@@ -206,7 +206,9 @@ def _iter_self_described_tables(value: JsonValue) -> Iterator[Table]:
 def _parse_column_names(columns: JsonValue) -> list[str]:
     """Return the names of columns: of texts, of objects with a name, or of the keys of types."""
     if isinstance(columns, dict):
-        return list(columns) if all(isinstance(kind, str) for kind in columns.values()) else []
+        if all(isinstance(kind, str) for kind in columns.values()):
+            return list(columns)
+        return []
     if not isinstance(columns, list):
         return []
     names: list[str] = []
@@ -228,6 +230,6 @@ def _parse_typed_lines(text: str) -> list[str]:
     matches = [_TYPED.fullmatch(line) for line in parts if line.strip()]
     if matches and matches[0] is None:
         matches = matches[1:]
-    return (
-        [match["name"] for match in matches if match is not None] if matches and None not in matches else []
-    )
+    if matches and None not in matches:
+        return [match["name"] for match in matches if match is not None]
+    return []

@@ -366,7 +366,9 @@ def _find_count(token: Token, sentence: Span) -> int | None:
 
 
 def _find_spelled_count(word: str) -> int | None:
-    return int(word) if word.isdecimal() and len(word) <= 4 else _SPELLED.get(word.lower())
+    if word.isdecimal() and len(word) <= 4:
+        return int(word)
+    return _SPELLED.get(word.lower())
 
 
 def _iter_english_claims(text: str, lexicon: Lexicon) -> Iterator[DoneClaim]:

@@ -45,7 +45,10 @@ def without_wrappers(text: str) -> str:
     """Return an error's text without what frameworks write around it."""
     bare = _without_wrapper_type(text)
     wrapped = len(bare) <= MAX_WRAPPED_CHARS
-    found = next(filter(None, (form.match(bare) for form in _FORMS)), None) if wrapped else None
+    if wrapped:
+        found = next(filter(None, (form.match(bare) for form in _FORMS)), None)
+    else:
+        found = None
     if found is not None:
         return found.groupdict().get("inner") or found["cause"]
     return bare
@@ -76,4 +79,6 @@ def _without_wrapper_type(text: str) -> str:
 
 
 def _format_short(line: str) -> str:
-    return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1] + "…"
+    if len(line) <= MAX_LINE_CHARS:
+        return line
+    return line[: MAX_LINE_CHARS - 1] + "…"

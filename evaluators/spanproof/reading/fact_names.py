@@ -30,7 +30,9 @@ def is_heading(fact: Fact) -> bool:
 def list_name_words(fact: Fact) -> frozenset[str]:
     """Return the words of a text cell, or those of an identifier with the identifier itself."""
     text = fact.value.text
-    return frozenset(text.split()) if fact.value.kind is Kind.TEXT else list_base_forms(text) | {text}
+    if fact.value.kind is Kind.TEXT:
+        return frozenset(text.split())
+    return list_base_forms(text) | {text}
 
 
 def build_detached_number(fact: Fact, unit: FieldUnit | None) -> Fact:

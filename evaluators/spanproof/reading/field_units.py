@@ -121,7 +121,9 @@ def _find_ending(parts: tuple[str, ...]) -> FieldUnit | None:
         return None
     if last in _AFTER_CERTAIN_WORDS:
         follows_certain = any(part in _AFTER_CERTAIN_WORDS[last] for part in parts[:-1])
-        return _to_field_unit(_LETTER_UNITS.get(last) or UNITS[last]) if follows_certain else None
+        if follows_certain:
+            return _to_field_unit(_LETTER_UNITS.get(last) or UNITS[last])
+        return None
     if last in _AFTER_A_NAME and not before:
         return None
     return _ENDINGS.get(last)
@@ -153,7 +155,9 @@ def names_duration(path: tuple[str, ...]) -> bool:
 
 def get_minor_unit(value: Value) -> str:
     """Return `cents` of an amount that counts them, as a name beside it says; else nothing."""
-    return _CENTS if value.kind is Kind.MONEY and value.factor == _CENT else ""
+    if value.kind is Kind.MONEY and value.factor == _CENT:
+        return _CENTS
+    return ""
 
 
 def format_in_currency(text: str, unit: str, stated: str) -> str:

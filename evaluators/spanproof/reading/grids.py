@@ -229,7 +229,9 @@ def find_listing(lines: Sequence[Line], at: int) -> Grid | None:
         if match is None:
             break
         rows.append([(start + low, start + high) for low, high in map(match.span, _LISTED.groupindex)])
-    return Grid(rows, first - at + len(rows), tuple(_LISTED.groupindex)) if rows else None
+    if rows:
+        return Grid(rows, first - at + len(rows), tuple(_LISTED.groupindex))
+    return None
 
 
 # A field with its value, as above and below a table of an invoice: no row of one.
@@ -317,7 +319,9 @@ def _find_columns(texts: list[str]) -> list[Cell] | None:
         else:
             merged.append(span)
     filled = Counter(sum(bool(text[low:high].strip()) for low, high in merged) for text in texts)
-    return merged if len(merged) > 1 and filled.most_common(1)[0][0] > 1 else None
+    if len(merged) > 1 and filled.most_common(1)[0][0] > 1:
+        return merged
+    return None
 
 
 _MOSTLY = 0.6
@@ -467,7 +471,9 @@ _SCALES = {"t": 1e3, "m": 1e6, "b": 1e9, "0": 1e3, "k": 1e3, "'": 1e3, "’": 1e
 def find_scale(text: str) -> float | None:
     """Return what a table's or page's words say its numbers are multiples of: "in thousands"."""
     match = _SCALE.search(text)
-    return None if match is None else _SCALES[(match["scale"] or "'")[0].lower()]
+    if match is None:
+        return None
+    return _SCALES[(match["scale"] or "'")[0].lower()]
 
 
 def find_common_scale(texts: Iterable[str]) -> float | None:

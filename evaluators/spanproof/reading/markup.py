@@ -134,7 +134,9 @@ def find_html_table(text: str, at: int, end: int | None = None) -> tuple[Grid, i
     if len(rows) < 2 or (is_cut and min(map(len, rows[:2])) < 2):
         return None
     grid = Grid(list(filter(None, rows)), 1)
-    return (grid, opening.start(), stop) if is_cut or len(grid.rows) > 1 else None
+    if is_cut or len(grid.rows) > 1:
+        return (grid, opening.start(), stop)
+    return None
 
 
 def _read_html_rows(text: str, at: int) -> tuple[list[list[Cell]], int, bool]:

@@ -125,7 +125,9 @@ def list_mentions(text: str) -> list[Mention]:
         found = _with_joined_durations(text, found)
     if names_month and Kind.NUMBER in kinds:
         found = _with_shared_months(text, found)
-    return _with_shared_units(text, found) if _RANGE.search(text) else found
+    if _RANGE.search(text):
+        return _with_shared_units(text, found)
+    return found
 
 
 def _find_mention(form: str, match: re.Match[str], text: str, folded: str) -> Mention | None:
@@ -134,10 +136,14 @@ def _find_mention(form: str, match: re.Match[str], text: str, folded: str) -> Me
     if form == "num":
         number = _parse_number(match, text)
         # One that no float holds is compared with none: it stays a word.
-        return number if isfinite(number.value.number) and isfinite(number.value.step) else None
+        if isfinite(number.value.number) and isfinite(number.value.step):
+            return number
+        return None
     if form in DATE_FORMS:
         date = find_date(form, written)
-        return Mention(Value(Kind.DATE, date=date), start, _get_trimmed_end(folded, end)) if date else None
+        if date:
+            return Mention(Value(Kind.DATE, date=date), start, _get_trimmed_end(folded, end))
+        return None
     if form in ("time", "clock", "compact_time"):
         return Mention(parse_time(form, written), start, _get_trimmed_end(folded, end, ""))
     if form == "letters":

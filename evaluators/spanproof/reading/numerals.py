@@ -113,7 +113,9 @@ def list_numbers(text: str) -> frozenset[str]:
 
     A number is read both ways where a comma or a blank may group digits or part cells.
     """
-    return _find_cached_numbers(text) if len(text) <= _MAX_CACHED_CHARS else _list_numbers(text)
+    if len(text) <= _MAX_CACHED_CHARS:
+        return _find_cached_numbers(text)
+    return _list_numbers(text)
 
 
 def _list_numbers(text: str) -> frozenset[str]:
@@ -151,13 +153,18 @@ def normalise_number(number: str | float) -> str:
     """Return one spelling of a number: `1,200.50` and `1_200.5` are `1200.5`."""
     if isinstance(number, str) and number.isdecimal():
         return number
-    text = number.replace(",", "").replace("_", "") if isinstance(number, str) else repr(float(number))
+    if isinstance(number, str):
+        text = number.replace(",", "").replace("_", "")
+    else:
+        text = repr(float(number))
     if "e" in text.lower() or not isinstance(number, str):
         try:
             text = f"{float(text):.10f}"
         except (ValueError, OverflowError):
             return "0"
-    return (text.rstrip("0").rstrip(".") or "0") if "." in text else text
+    if "." in text:
+        return text.rstrip("0").rstrip(".") or "0"
+    return text
 
 
 def rounds_to(number: str, written: str) -> bool:

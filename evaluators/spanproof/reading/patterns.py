@@ -34,5 +34,8 @@ def _build_branch(node: dict[str, Any]) -> str:
         branches.append("[" + "".join(map(re.escape, leaves)) + "]")
     if not branches:
         return ""
-    body = branches[0] if len(branches) == 1 and "" not in node else f"(?:{'|'.join(branches)})"
+    if len(branches) == 1 and "" not in node:
+        body = branches[0]
+    else:
+        body = f"(?:{'|'.join(branches)})"
     return f"{body}?" if "" in node else body

@@ -82,7 +82,10 @@ class PythonFacts:
         for node in self.nodes:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 for alias in node.names:
-                    module = node.module or "" if isinstance(node, ast.ImportFrom) else alias.name
+                    if isinstance(node, ast.ImportFrom):
+                        module = node.module or ""
+                    else:
+                        module = alias.name
                     found[(alias.asname or alias.name).partition(".")[0]] = module.partition(".")[0]
         return found
 

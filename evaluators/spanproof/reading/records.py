@@ -303,7 +303,10 @@ class FactBase:
         row = self.records[record]
         source = row.source
         text = self.texts[source]
-        scale = self.scales.get(row.group) if row.group is not None and self.scales else None
+        if row.group is not None and self.scales:
+            scale = self.scales.get(row.group)
+        else:
+            scale = None
         for path, start, end, quoted in cells:
             if len(facts) >= MAX_FACTS:
                 self.cut = True

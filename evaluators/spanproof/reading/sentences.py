@@ -343,7 +343,9 @@ def _find_lead(text: str, form: Form) -> tuple[int, int] | None:
     if match is None or match.end() >= len(text):
         return None
     is_short = len(match["lead"].split()) <= _MAX_LEAD_WORDS
-    return match.span("lead") if is_short and form in (Form.ITEM, Form.SENTENCE) else None
+    if is_short and form in (Form.ITEM, Form.SENTENCE):
+        return match.span("lead")
+    return None
 
 
 def read_mood(text: str) -> Mood:

@@ -133,7 +133,9 @@ def _split_words(part: str) -> list[str]:
         "!",
     }:
         words = words[1:]
-    return [] if not words or words[0] in {"done", "fi", "for", "case", "esac", ")", "}"} else words
+    if not words or words[0] in {"done", "fi", "for", "case", "esac", ")", "}"}:
+        return []
+    return words
 
 
 def _shows(words: Sequence[str]) -> bool:

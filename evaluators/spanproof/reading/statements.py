@@ -141,7 +141,9 @@ def read_abbreviation(word: Word, text: str) -> Word:
     """Return a word, "no." before a number as the word that it abbreviates."""
     is_short = word.text.lower() in ("no", "no.") and _NUMBER_BEHIND.match(text, word.end) is not None
     is_ended = is_short and (word.text.endswith(".") or text[word.end : word.end + 1] == ".")
-    return replace(word, text="number", lemma="number", form="number") if is_ended else word
+    if is_ended:
+        return replace(word, text="number", lemma="number", form="number")
+    return word
 
 
 def is_subordinating(word: Word) -> bool:

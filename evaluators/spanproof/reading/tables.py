@@ -43,11 +43,9 @@ def find_table(text: str, columns: Sequence[str] = (), *, exact: bool = False) -
     if len(text) > MAX_TABLE_TEXT:
         return None
     value = decode_document(text)
-    return (
-        _find_table_in_lines(text, columns, exact)
-        if isinstance(value, str)
-        else find_table_in_value(value, columns)
-    )
+    if isinstance(value, str):
+        return _find_table_in_lines(text, columns, exact)
+    return find_table_in_value(value, columns)
 
 
 def find_table_in_value(value: JsonValue, columns: Sequence[str] = ()) -> Table | None:
@@ -60,9 +58,13 @@ def find_table_in_value(value: JsonValue, columns: Sequence[str] = ()) -> Table 
     if len(records) == len(value):
         names = tuple(records[0])
         is_even = all(tuple(record) == names for record in records)
-        return Table(names, [tuple(record.values()) for record in records]) if is_even else None
+        if is_even:
+            return Table(names, [tuple(record.values()) for record in records])
+        return None
     rows = [tuple(row) for row in value if isinstance(row, list)]
-    return _find_table_of_rows(rows, columns) if len(rows) == len(value) else None
+    if len(rows) == len(value):
+        return _find_table_of_rows(rows, columns)
+    return None
 
 
 def _find_table_of_rows(rows: list[tuple[JsonValue, ...]], columns: Sequence[str]) -> Table | None:
@@ -103,7 +105,9 @@ def _find_table_in_lines(text: str, columns: Sequence[str], exact: bool) -> Tabl
         if exact and not all(map(_NAME.match, columns)):
             return None
     is_even = all(len(row) == len(columns) for row in rows)
-    return Table(tuple(columns), list(rows)) if columns and heads <= 1 and is_even else None
+    if columns and heads <= 1 and is_even:
+        return Table(tuple(columns), list(rows))
+    return None
 
 
 def _find_grid(text: str, width: int, exact: bool) -> Grid | None:

@@ -77,7 +77,10 @@ def list_named_groups(task: str) -> list[tuple[str, ...]]:
     """Return the names in a task that are written alike: identifiers of one form, and names in a list."""
     groups: dict[str, dict[str, None]] = {}
     for name in _IDENTIFIER.findall(task):
-        form = "address" if "@" in name else re.sub(r"[A-Za-z]+", "A", re.sub(r"\d+", "9", name))
+        if "@" in name:
+            form = "address"
+        else:
+            form = re.sub(r"[A-Za-z]+", "A", re.sub(r"\d+", "9", name))
         if form != "9":
             groups.setdefault(form, {})[name.casefold()] = None
     lists = [re.findall(r"[A-Z]\w+", found[0]) for found in _LISTED_NAMES.finditer(task)]

@@ -42,7 +42,9 @@ class ValueIndex:
     def _list_candidates(self, stated: Value, hedge: Hedge, text: str, kind: Kind) -> Sequence[Fact]:
         facts = self._base.by_kind[kind]
         if kind is Kind.NUMBER and stated.kind is Kind.ID:
-            return self.list_numbers(float(stated.text)) if stated.text.isdecimal() else ()
+            if stated.text.isdecimal():
+                return self.list_numbers(float(stated.text))
+            return ()
         if kind is Kind.ID and stated.kind is not Kind.ID:
             last = text.lstrip("#").lower()
             return [fact for fact in facts if fact.value.text.endswith(last)]

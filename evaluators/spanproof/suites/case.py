@@ -86,7 +86,9 @@ class Expectation:
         """The value that is compared; for advice, `open` means that it was scored."""
         if self.outcome != "scored":
             return State(self.outcome)
-        return State(self.label.value) if self.label else State.OPEN
+        if self.label:
+            return State(self.label.value)
+        return State.OPEN
 
 
 class UnknownCalls(StrEnum):
@@ -150,7 +152,9 @@ class Case:
     @property
     def required_layers(self) -> tuple[Layer, ...]:
         """The layers that must not fail."""
-        return tuple(Layer) if self.requires is None else self.requires
+        if self.requires is None:
+            return tuple(Layer)
+        return self.requires
 
     @property
     def required(self) -> tuple[Requirement, ...]:
@@ -159,7 +163,10 @@ class Case:
         Requirements and tests of the case's own judge the work: a layer may then be open, as that of an
         answer in words alone is. A layer that an own requirement is about is required as that states it.
         """
-        of_tests = list_test_requirements() if self.tests is not None and self.tests.demands_tests else ()
+        if self.tests is not None and self.tests.demands_tests:
+            of_tests = list_test_requirements()
+        else:
+            of_tests = ()
         if self.requirements:
             stated = {requirement.layer for requirement in self.requirements}
             layers = [layer for layer in self.required_layers if layer not in stated]

@@ -104,7 +104,9 @@ def _evaluate_schema(schema: Any, text: str, value: JsonValue, found: str) -> tu
         except ValueError:
             return False, f"{found}, which is no JSON"
     misfit = find_misfit(schema, value)
-    return (True, found) if misfit is None else (False, f"{found}: {format_short_line(misfit)}")
+    if misfit is None:
+        return (True, found)
+    return (False, f"{found}: {format_short_line(misfit)}")
 
 
 def _as_number(value: object) -> float:
@@ -116,4 +118,6 @@ def _as_number(value: object) -> float:
 def format_short_line(text: str, limit: int = 120) -> str:
     """Return text on one line, cut where it is long."""
     line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    if len(line) <= limit:
+        return line
+    return f"{line[: limit - 1]}…"

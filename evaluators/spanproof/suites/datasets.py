@@ -174,7 +174,9 @@ def _find_form(entry: Mapping[str, Any]) -> Form | None:
         return Form.PHOENIX
     prefixes = {name.partition("_")[0] for name in keys if "_" in name}
     if {"input", "output"} <= prefixes:
-        return Form.PHOENIX if "example_id" in keys else Form.LANGSMITH
+        if "example_id" in keys:
+            return Form.PHOENIX
+        return Form.LANGSMITH
     return Form.SPANPROOF if "task" in keys else None
 
 
@@ -204,7 +206,9 @@ def _build_case(location: str, entry: Any, how: Reading) -> Case:
 def _parse_tags(entry: dict[str, Any]) -> dict[str, Any]:
     """Return a row of our own CSV with its tags as a list."""
     tags = entry.get("tags")
-    return {**entry, "tags": tags.split()} if isinstance(tags, str) else entry
+    if isinstance(tags, str):
+        return {**entry, "tags": tags.split()}
+    return entry
 
 
 def _read_item(form: Form, entry: dict[str, Any], how: Reading) -> _Item:
@@ -324,4 +328,6 @@ def _get_answer(expected: Any, wanted: str) -> Any:
     key = next((name for name in _EXPECTED_KEYS if name in expected), None)
     if key is not None:
         return expected[key]
-    return next(iter(expected.values())) if len(expected) == 1 else expected
+    if len(expected) == 1:
+        return next(iter(expected.values()))
+    return expected

@@ -58,7 +58,10 @@ def add_cases(suite: Path, cases: Iterable[Case], *, replace: bool = False) -> A
     Raises:
         SuiteError: a case of the suite cannot be read, or a frozen run would be replaced.
     """
-    existing = {case.id: case for case in load_suite(suite)} if (suite / "suite.yaml").exists() else {}
+    if (suite / "suite.yaml").exists():
+        existing = {case.id: case for case in load_suite(suite)}
+    else:
+        existing = {}
     behaviours = {compute_behaviour_digest(case): case.id for case in existing.values()}
     added, kept, duplicates = [], [], []
     for case in cases:

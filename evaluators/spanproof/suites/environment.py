@@ -31,13 +31,18 @@ def compute_environment_digest(sandbox: Sandbox) -> str:
         ran = sandbox.run(Program("python", _LIST_PACKAGES))
     except SandboxError:
         return ""
-    return digest("environment", ran.stdout)[:16] if ran.failure_class is FailureClass.OK else ""
+    if ran.failure_class is FailureClass.OK:
+        return digest("environment", ran.stdout)[:16]
+    return ""
 
 
 def describe_changed_environment(cases: Sequence[Case], sandbox: Sandbox | None) -> str:
     """Return how many cases were mined in another environment, as a sentence; empty where none was."""
     pinned = [case for case in cases if case.source.get(KEY)]
-    now = compute_environment_digest(sandbox) if pinned and sandbox is not None else ""
+    if pinned and sandbox is not None:
+        now = compute_environment_digest(sandbox)
+    else:
+        now = ""
     changed = [case for case in pinned if now and case.source[KEY] != now]
     if not changed:
         return ""

@@ -48,4 +48,6 @@ def _to_record(case: Case) -> dict[str, Any]:
 def _format_cell(name: str, value: Any) -> str:
     if name == "tags":
         return " ".join(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)

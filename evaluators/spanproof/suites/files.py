@@ -324,7 +324,10 @@ def _parse_expectation(
         raise ValueError(f"verdict must be {', '.join(others)} or {last}, got {verdict!r}")
     if snippet is not None and (not isinstance(snippet, int) or not 1 <= snippet <= len(snippets)):
         raise ValueError(f"snippet must be a number from 1 to {len(snippets)}, got {snippet!r}")
-    span_id = snippets[snippet - 1].span_id if snippet else entry.get("span_id", run_span_id)
+    if snippet:
+        span_id = snippets[snippet - 1].span_id
+    else:
+        span_id = entry.get("span_id", run_span_id)
     value, cause = entry.get("value"), entry.get("cause")
     outcome = verdict if verdict in (State.SKIPPED, State.ERRORED) else "scored"
     label = Label(verdict) if State(verdict).is_judged else None
@@ -413,7 +416,10 @@ def _read_document(path: Path, read: Callable[[], T]) -> T:
     try:
         return read()
     except (MalformedDocument, KeyError, TypeError, ValueError, AttributeError) as problem:
-        what = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
+        if isinstance(problem, KeyError):
+            what = f"no {problem}"
+        else:
+            what = str(problem)
         raise SuiteError(f"{path}: {what}") from problem
 
 

@@ -254,7 +254,10 @@ def _run_git(repository: Path, *words: str, stdin: bytes = b"") -> subprocess.Co
     # Neither the repository's configuration nor its attributes may start a program.
     safe = ["-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "diff.external="]
     environment = {**os.environ, "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat"}
-    flags = ["--no-ext-diff", "--no-textconv"] if words[0] in ("show", "diff", "log") else []
+    if words[0] in ("show", "diff", "log"):
+        flags = ["--no-ext-diff", "--no-textconv"]
+    else:
+        flags = []
     command = ["git", *safe, "-C", str(repository), words[0], *flags, *words[1:]]
     try:
         return subprocess.run(command, input=stdin, capture_output=True, env=environment, check=False)

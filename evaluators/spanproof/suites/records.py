@@ -74,7 +74,10 @@ def read_record(location: str, record: object) -> Case:
             **read_people(location, record),
         )
     except (KeyError, TypeError, ValueError) as problem:
-        what = f"no {problem}" if isinstance(problem, KeyError) else str(problem)
+        if isinstance(problem, KeyError):
+            what = f"no {problem}"
+        else:
+            what = str(problem)
         raise SuiteError(f"{location}: {what}") from problem
 
 
@@ -180,7 +183,10 @@ def _parse_call(entry: object) -> RecordedCall:
         raise ValueError(f"recorded takes tool, args, and result or error; got {', '.join(sorted(unknown))}")
     error = entry.get("error")
     value = entry.get("result")
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        text = value
+    else:
+        text = json.dumps(value, ensure_ascii=False)
     return RecordedCall(
         tool=entry["tool"],
         kwargs=_read_mapping(entry, "args"),

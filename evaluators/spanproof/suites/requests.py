@@ -103,12 +103,17 @@ def _parse_method(tool: str, kwargs: Mapping[str, JsonValue]) -> str:
 
 def _format_without_query(url: str) -> str:
     parts = urlsplit(url)
-    port = "" if parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme)) else f":{parts.port}"
+    if parts.port in (None, {"http": 80, "https": 443}.get(parts.scheme)):
+        port = ""
+    else:
+        port = f":{parts.port}"
     return f"{parts.scheme}://{(parts.hostname or '').lower()}{port}{parts.path or '/'}"
 
 
 def _format_value(value: JsonValue) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value)
 
 
 def _is_same_body(expected: JsonValue, sent: str) -> bool:

@@ -125,7 +125,10 @@ class Requirement(ABC):
         return None
 
     def __str__(self) -> str:
-        entry = self.entry if isinstance(self.entry, str) else json.dumps(self.entry, ensure_ascii=False)
+        if isinstance(self.entry, str):
+            entry = self.entry
+        else:
+            entry = json.dumps(self.entry, ensure_ascii=False)
         return f"must not: {entry}" if self.negated else entry
 
 
@@ -146,7 +149,10 @@ class ScoreRequirement(Requirement):
             return None, _NO_RUN
         (report,) = evaluate_assertions([self.assertion], run.scores).assertions
         failing = next(iter(report.failing), None)
-        reason = failing.explanation if failing and failing.explanation else report.reason
+        if failing and failing.explanation:
+            reason = failing.explanation
+        else:
+            reason = report.reason
         match report.verdict:
             case Verdict.PASSED:
                 return True, _describe_own_score(run, self.assertion) or reason
@@ -179,7 +185,9 @@ class AnswerRequirement(Requirement):
             answer = Payload(returned, returned)
         if answer is None:
             is_hidden = run is not None and run.run.hidden
-            return (None, "the answer is hidden") if is_hidden else (False, "the run has no answer")
+            if is_hidden:
+                return (None, "the answer is hidden")
+            return (False, "the run has no answer")
         return self.condition.evaluate("the answer", answer)
 
 
@@ -331,7 +339,10 @@ class NoFailure(Requirement):
         if attempt.run is None:
             return (None if self.trace_needed else False), _NO_RUN
         outcome = attempt.run.layers.get(self.about)
-        reason = _describe_outcome(outcome) if outcome is not None else f"{self.about.value} was not judged"
+        if outcome is not None:
+            reason = _describe_outcome(outcome)
+        else:
+            reason = f"{self.about.value} was not judged"
         match get_state(outcome):
             case State.FAIL:
                 return True, reason
@@ -346,7 +357,9 @@ class NoFailure(Requirement):
 
     def _find_open(self, attempt: Attempt) -> Scored | None:
         outcome = attempt.run.layers.get(self.about) if attempt.run is not None else None
-        return outcome if isinstance(outcome, Scored) and get_state(outcome) is State.OPEN else None
+        if isinstance(outcome, Scored) and get_state(outcome) is State.OPEN:
+            return outcome
+        return None
 
 
 def _describe_outcome(outcome: Outcome) -> str:
@@ -532,7 +545,10 @@ def _read_call(entry: Any, about: Mapping[str, Any], *, negated: bool) -> Requir
     tool, args = about.get("tool"), about.get("args", {})
     count, query, body = about.get("count"), about.get("query", {}), about.get("body")
     is_count = count is None or (type(count) is int and count >= 0)
-    pattern = find_pattern(tool, query, body) if isinstance(tool, str) and isinstance(query, dict) else None
+    if isinstance(tool, str) and isinstance(query, dict):
+        pattern = find_pattern(tool, query, body)
+    else:
+        pattern = None
     own_keys = {"query", "body"} if pattern is not None else {"args"}
     if not isinstance(tool, str) or not isinstance(args, dict) or not is_count:
         raise ValueError("call takes tool, a name, args, a mapping of argument names to values, and count")

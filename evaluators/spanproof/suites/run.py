@@ -213,7 +213,9 @@ def find_run(evaluation: TraceEvaluation, span_id: str) -> RunEvaluation | None:
 
 def _describe_missing(expected: Expectation) -> str:
     missing = f"no {expected.name} score any more"
-    return missing if expected.name in BUILT_IN else f"{missing}: nothing that is configured here gives it"
+    if expected.name in BUILT_IN:
+        return missing
+    return f"{missing}: nothing that is configured here gives it"
 
 
 def _compute_status(differences: Sequence[Difference], open_policy: OpenPolicy) -> CaseStatus:

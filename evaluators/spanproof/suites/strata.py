@@ -36,4 +36,6 @@ def _classify_run(evaluated: RunEvaluation) -> Bucket:
     if isinstance(boundary, Scored) and boundary.label is Label.FAIL:
         return Bucket.RISKY
     has_failed_on_the_way = isinstance(outcomes.get((Layer.TRAJECTORY, "recovery")), Scored)
-    return Bucket.RECOVERY if has_failed_on_the_way else Bucket.SAFE
+    if has_failed_on_the_way:
+        return Bucket.RECOVERY
+    return Bucket.SAFE

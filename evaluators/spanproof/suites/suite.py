@@ -53,9 +53,9 @@ def _with_id(case: Case) -> Case:
         raise SuiteError("a case needs a task: write Case(task=…)")
     if case.origin is not None:
         raise SuiteError(f"case {case.id} holds a frozen run: `spanproof promote` adds those")
-    return (
-        case if case.id else replace(case, id=build_case_name(case.task, repr(to_plain(_list_content(case)))))
-    )
+    if case.id:
+        return case
+    return replace(case, id=build_case_name(case.task, repr(to_plain(_list_content(case)))))
 
 
 def _list_content(case: Case) -> list[object]:

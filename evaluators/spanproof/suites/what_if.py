@@ -120,8 +120,14 @@ def _with_replay(run: Run, replay: Replay) -> Run:
                 snippets.append(snippet)
                 continue
             ran = again.execution
-            output = Payload(ran.result_text, ran.result) if ran.result_text is not None else None
-            error = SpanError(ran.raised.type, ran.raised.message, ran.raised.chain) if ran.raised else None
+            if ran.result_text is not None:
+                output = Payload(ran.result_text, ran.result)
+            else:
+                output = None
+            if ran.raised:
+                error = SpanError(ran.raised.type, ran.raised.message, ran.raised.chain)
+            else:
+                error = None
             observation = "".join((ran.stdout, ran.result_text or ""))
             snippets.append(
                 replace(snippet, logs=ran.stdout, output=output, error=error, observation=observation)
@@ -152,7 +158,9 @@ def _build_changed(data: Any, old: JsonValue, new: JsonValue) -> Any:
         return new
     if isinstance(data, Mapping):
         return {name: _build_changed(value, old, new) for name, value in data.items()}
-    return [_build_changed(value, old, new) for value in data] if isinstance(data, list) else data
+    if isinstance(data, list):
+        return [_build_changed(value, old, new) for value in data]
+    return data
 
 
 def build_altered_trace(trace: Trace, altered: Run, change: Alteration) -> Trace:
@@ -232,5 +240,8 @@ def build_altered_run(run: Run, change: Alteration, name: str) -> Run:
 
 
 def _build_payload(value: JsonValue) -> Payload:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        text = value
+    else:
+        text = json.dumps(value, ensure_ascii=False)
     return Payload(text, value, typed=True)

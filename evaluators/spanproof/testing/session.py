@@ -97,7 +97,10 @@ def read_marker(arguments: Mapping[str, Any]) -> Plan:
     if unknown := sorted(set(arguments) - set(names)):
         raise ValueError(f"no argument {unknown[0]!r} is known; known are {', '.join(names)}")
     asserted = arguments.get("assert_") or ()
-    texts = (asserted,) if isinstance(asserted, str) else tuple(asserted)
+    if isinstance(asserted, str):
+        texts = (asserted,)
+    else:
+        texts = tuple(asserted)
     plan = Plan(**{**arguments, "assert_": tuple(_format_assertion(text) for text in texts)})
     if plan.agent and not plan.suite:
         raise ValueError("agent goes with suite; without a suite the test itself runs the agent")
@@ -220,7 +223,9 @@ class AgentSession:
         failing = [f"{row.name}: {row.reason}" for row in experiment.to_table().failing]
         stopped = [experiment.stopped] if experiment.stopped else []
         how = [_HOW_TO_SETTLE] if experiment.count(CaseStatus.OPEN) else []
-        return "\n".join([*stopped, *failing, *how]) if not experiment.passed else ""
+        if not experiment.passed:
+            return "\n".join([*stopped, *failing, *how])
+        return ""
 
     def _describe_assertion_problem(self, scores: Sequence[Score | CaseTrials]) -> str:
         report: GateReport = evaluate_assertions(
@@ -263,7 +268,10 @@ class AgentSession:
 
 def _format_finding(finding: Finding) -> str:
     """Return a layer with why it does not hold: it fails, it is open, or it was not judged."""
-    layer = finding.layer.value if finding.layer else finding.requirement
+    if finding.layer:
+        layer = finding.layer.value
+    else:
+        layer = finding.requirement
     if finding.holds is False:
         return f"{layer}: {finding.reason}"
     return f"{layer} is {'open' if finding.is_open else 'not judged'}: {finding.reason}"

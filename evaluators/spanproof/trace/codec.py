@@ -103,7 +103,10 @@ def _describe_place(problem: ValueError) -> str:
 
 
 def _may_hold_a_long_integer(text: str | bytes) -> bool:
-    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    if isinstance(text, str):
+        data = text.encode("utf-8", "surrogatepass")
+    else:
+        data = text
     alike = b"," + data.translate(_ALIKE)
     return any(digits in alike for digits in _LONG_INTEGERS)
 
@@ -177,15 +180,21 @@ def _encode_mapping(value: Mapping[Any, Any], depth: int) -> Any:
     if depth > MAX_DEPTH:
         return CUT
     plain = {str(key): _encode_value(item, depth + 1) for key, item in value.items()}
-    return {"$dict": plain} if ESCAPES & plain.keys() else plain
+    if ESCAPES & plain.keys():
+        return {"$dict": plain}
+    return plain
 
 
 def _encode_int(value: int, _: int) -> Any:
-    return value if -(2**63) <= value < 2**64 else {"$int": str(value)}
+    if -(2**63) <= value < 2**64:
+        return value
+    return {"$int": str(value)}
 
 
 def _encode_float(value: float, _: int) -> Any:
-    return value if math.isfinite(value) else {"$float": repr(value)}
+    if math.isfinite(value):
+        return value
+    return {"$float": repr(value)}
 
 
 # By class: filled with each class when it is first met.

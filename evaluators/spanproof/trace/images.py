@@ -104,7 +104,10 @@ def _iter_contents(value: AttributeValue) -> Iterator[tuple[MediaType, bytes]]:
 def _find_image_bytes(text: str) -> bytes | None:
     """Return the bytes of a data URL, or of base64 that begins as an image does."""
     head, comma, data = text.partition(",")
-    encoded = data if comma and head.startswith("data:image/") and head.endswith(";base64") else text
+    if comma and head.startswith("data:image/") and head.endswith(";base64"):
+        encoded = data
+    else:
+        encoded = text
     if not encoded.startswith(_BASE64_STARTS):
         return None
     try:

@@ -136,7 +136,9 @@ class _Writer:
         if depth > MAX_DEPTH:
             return CUT
         plain = {str(key): self.build_plain(item, depth + 1) for key, item in mapping.items()}
-        return {"$dict": plain} if _ESCAPES & plain.keys() else plain
+        if _ESCAPES & plain.keys():
+            return {"$dict": plain}
+        return plain
 
 
 _Write: TypeAlias = Callable[[_Writer, Any, int], Any]

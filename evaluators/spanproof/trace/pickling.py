@@ -28,7 +28,9 @@ class _Pickler(pickle.Pickler):
         """Return how to rebuild an object whose fields are all slots of its own class."""
         kind: Any = type(obj)
         read = _find_reader(kind)
-        return NotImplemented if read is None else (_build_object, (kind, read(obj)))
+        if read is None:
+            return NotImplemented
+        return (_build_object, (kind, read(obj)))
 
 
 @cache

@@ -66,7 +66,10 @@ class Producer:
 
     def writes(self, scope: str, version: str) -> bool:
         """Whether spans of a scope are of this producer; a scope without a version may be of any."""
-        names_it = scope in self.scopes if self.exact else scope.startswith(self.scopes)
+        if self.exact:
+            names_it = scope in self.scopes
+        else:
+            names_it = scope.startswith(self.scopes)
         return names_it and self._covers_version(version)
 
     def _covers_version(self, version: str) -> bool:

@@ -51,4 +51,6 @@ def get_span_project(span: OtlpSpan, resource_project: str | None, default: str)
 def get_stored_project(resource: Mapping[str, AttributeValue], default: str) -> str:
     """Return the project that the resource of a decoded span names, else the default."""
     named = resource.get(COHORT_PROJECT)
-    return named if isinstance(named, str) and named else default
+    if isinstance(named, str) and named:
+        return named
+    return default

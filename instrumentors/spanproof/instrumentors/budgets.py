@@ -127,7 +127,10 @@ class Budgets:
         budget = next((item for item in self._budgets if fnmatchcase(agent, item.agent)), None)
         # Looked up and counted in one: two threads may not share the last step.
         with self._guard:
-            exceeded = self._find_exceeded(budget, agent, tool) if budget is not None else None
+            if budget is not None:
+                exceeded = self._find_exceeded(budget, agent, tool)
+            else:
+                exceeded = None
             if exceeded is None:
                 self.spend(agent, steps=1)
         if exceeded is not None:
@@ -147,9 +150,10 @@ class Budgets:
             ("cost_usd", budget.cost_usd, used.cost_usd),
         ):
             if limit is not None and spent >= limit:
-                amount = (
-                    f"${spent:g} of ${limit:g}" if kind == "cost_usd" else f"{spent:g} of {limit:g} {kind}"
-                )
+                if kind == "cost_usd":
+                    amount = f"${spent:g} of ${limit:g}"
+                else:
+                    amount = f"{spent:g} of {limit:g} {kind}"
                 return Exceeded(kind, f"the budget of {agent or 'this agent'} is used up: {amount}", limit)
         return None
 

@@ -132,9 +132,15 @@ class Guard:
         self._allow_on_failure = on_failure == "allow"
         self._pipeline: Pipeline | None = None
         self._client: VerdictClient | None = None
-        url = endpoint if endpoint is not None or policy is not None else os.environ.get(_ENDPOINT)
+        if endpoint is not None or policy is not None:
+            url = endpoint
+        else:
+            url = os.environ.get(_ENDPOINT)
         if url:
-            chosen_token = os.environ.get(_TOKEN, "") if token is None else token
+            if token is None:
+                chosen_token = os.environ.get(_TOKEN, "")
+            else:
+                chosen_token = token
             self._client = VerdictClient(url, token=chosen_token, deadline_s=deadline_s)
             return
         try:

@@ -152,7 +152,9 @@ class Block:
         if self._last is None:
             return None
         context = self._last.span.get_span_context()
-        return otel.format_trace_id(context.trace_id) if context.trace_flags.sampled else None
+        if context.trace_flags.sampled:
+            return otel.format_trace_id(context.trace_id)
+        return None
 
     def input(self, value: object) -> None:
         """Record what the block works on."""
@@ -258,9 +260,10 @@ def _decorate(kind: str, name: str, function: Any) -> Any:
     if isinstance(function, classmethod | staticmethod):
         return type(function)(_decorate(kind, name, function.__func__))
     if isinstance(function, type) or not callable(function):
-        remedy = (
-            "methods of the class" if isinstance(function, type) else "function itself, below its wrapper"
-        )
+        if isinstance(function, type):
+            remedy = "methods of the class"
+        else:
+            remedy = "function itself, below its wrapper"
         raise TypeError(f"{function!r} cannot be traced; decorate the {remedy}")
     begin = partial(_begin, kind, name, read_parameters(function))
     shape = _find_shape(function)
@@ -277,7 +280,9 @@ def _find_shape(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return the function that decides the shape: the `__call__` of an object that is not one itself."""
     while isinstance(function, partial):
         function = function.func
-    return function if inspect.isroutine(function) else type(function).__call__
+    if inspect.isroutine(function):
+        return function
+    return type(function).__call__
 
 
 def _begin(

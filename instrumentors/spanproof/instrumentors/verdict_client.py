@@ -224,4 +224,6 @@ def _extract_message(answer: object) -> str:
 
 
 def _clean_text(text: str) -> str:
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode()

@@ -50,7 +50,9 @@ def find_reached_limit(execution: Execution, limits: Limits) -> ReachedLimit | N
     name = _BY_CLASS.get(execution.failure_class) or _find_refused(execution)
     if name is None and (execution.stdout_cut or execution.stderr_cut):
         name = "output_bytes"
-    return None if name is None else ReachedLimit(name, getattr(limits, name))
+    if name is None:
+        return None
+    return ReachedLimit(name, getattr(limits, name))
 
 
 def _find_refused(execution: Execution) -> str | None:

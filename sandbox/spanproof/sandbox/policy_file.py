@@ -166,7 +166,10 @@ def _read_values(
         key = str(name)
         if key not in readers:
             nearest = difflib.get_close_matches(key, readers, n=1, cutoff=0.5)
-            hint = f"did you mean {nearest[0]!r}?" if nearest else f"known keys: {', '.join(readers)}"
+            if nearest:
+                hint = f"did you mean {nearest[0]!r}?"
+            else:
+                hint = f"known keys: {', '.join(readers)}"
             raise PolicyError(f"policy {origin}: unknown key {key!r}; {hint}")
         values[key] = readers[key](_Field(origin, key, directory), value)
     return values
@@ -338,7 +341,10 @@ def _read_extends(field: _Field, value: object) -> Policy:
     name = _read_text(field, value)
     if name not in PRESET_NAMES:
         nearest = difflib.get_close_matches(name, PRESET_NAMES, n=1, cutoff=0.5)
-        hint = f"did you mean {nearest[0]!r}?" if nearest else f"give one of {', '.join(PRESET_NAMES)}"
+        if nearest:
+            hint = f"did you mean {nearest[0]!r}?"
+        else:
+            hint = f"give one of {', '.join(PRESET_NAMES)}"
         raise field.build_error(value, hint)
     return build_preset_policy(name)
 
@@ -377,7 +383,9 @@ def _read_override(field: _Field, number: int, value: object) -> _GivenOverride:
 
 
 def _read_patterns(field: _Field, value: object) -> tuple[str, ...]:
-    return (_read_text(field, value),) if isinstance(value, str) else tuple(_read_texts(field, value))
+    if isinstance(value, str):
+        return (_read_text(field, value),)
+    return tuple(_read_texts(field, value))
 
 
 def _read_salt(field: _Field, value: object) -> bytes:
@@ -448,4 +456,8 @@ _CHANGEABLE: Final[Mapping[str, _Reader]] = {
 
 
 def _describe_kind(value: object) -> str:
-    return "list" if isinstance(value, list) else "text" if isinstance(value, str) else type(value).__name__
+    if isinstance(value, list):
+        return "list"
+    if isinstance(value, str):
+        return "text"
+    return type(value).__name__

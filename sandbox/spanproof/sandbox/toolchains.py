@@ -213,7 +213,10 @@ def read_outcome(program: Program, execution: Execution, start_counts: Mapping[s
         elif start_counts is not None and (beyond := attempt.count - start_counts.get(attempt.target, 0)) > 0:
             attempts.append(replace(attempt, count=beyond))
     did_not_build = execution.exit_code == _BUILD_FAILED and execution.failure_class is FailureClass.EXCEPTION
-    failure_class = FailureClass.SYNTAX_ERROR if did_not_build else execution.failure_class
+    if did_not_build:
+        failure_class = FailureClass.SYNTAX_ERROR
+    else:
+        failure_class = execution.failure_class
     return replace(execution, attempts=tuple(attempts), failure_class=failure_class)
 
 
@@ -231,7 +234,10 @@ def _get_toolchain(program: Program) -> Toolchain:
         return _GO_TESTS
     if program.language == "scala" and (main := _OBJECT.search(program.source)) is not None:
         return replace(how, run=f"scala -cp .classes {main[1]}")
-    named = _PUBLIC_CLASS.search(program.source) if program.language == "java" else None
+    if program.language == "java":
+        named = _PUBLIC_CLASS.search(program.source)
+    else:
+        named = None
     if named is None:
         return how
     # The compiler demands that the file has the name of its public class.

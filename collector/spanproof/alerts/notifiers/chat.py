@@ -37,7 +37,10 @@ class SlackNotifier:
 
     def send(self, notification: Notification) -> None:
         """Post one message."""
-        blocks = _build_slack_overview(notification) if len(notification.alerts) > 1 else []
+        if len(notification.alerts) > 1:
+            blocks = _build_slack_overview(notification)
+        else:
+            blocks = []
         for alert in _select_detailed(notification):
             blocks += _build_slack_blocks(alert)
         body = {
@@ -164,7 +167,9 @@ def _build_slack_blocks(alert: Alert) -> list[dict[str, Any]]:
 
 
 def _format_link(url: str | None, text: str) -> str:
-    return f"<{url}|{text}>" if url else _format_slack_text(text)
+    if url:
+        return f"<{url}|{text}>"
+    return _format_slack_text(text)
 
 
 def _build_slack_section(text: str) -> dict[str, Any]:

@@ -89,4 +89,6 @@ def _find_retry_after(value: str) -> float | None:
             wait_s = parsedate_to_datetime(value).timestamp() - time.time()
         except (ValueError, TypeError):
             return None
-    return min(max(0.0, wait_s), _LONGEST_WAIT_S) if wait_s == wait_s else None
+    if wait_s == wait_s:
+        return min(max(0.0, wait_s), _LONGEST_WAIT_S)
+    return None

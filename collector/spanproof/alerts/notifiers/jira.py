@@ -32,7 +32,10 @@ class JiraNotifier:
     def __init__(self, target: JiraIssue) -> None:
         self._api = f"{target.url.rstrip('/')}/rest/api/2"
         # Cloud has taken the older path away, and Data Center has no other.
-        self._search = f"{self._api}/search/jql" if target.deployment == "cloud" else f"{self._api}/search"
+        if target.deployment == "cloud":
+            self._search = f"{self._api}/search/jql"
+        else:
+            self._search = f"{self._api}/search"
         self._fields = {"project": {"key": target.project}, "issuetype": {"name": target.issue_type}}
         self._labels = [_LABEL, *target.labels]
         self._project = target.project

@@ -155,7 +155,10 @@ def acknowledge(alert: str, comment: str, author: str | None, location: str, as_
         write_json({"id": row.alert.id, **written})
     if not as_json:
         first = found[0].alert
-        what = first.rule if len(found) == 1 else f"{first.rule} ({len(found)} alerts)"
+        if len(found) == 1:
+            what = first.rule
+        else:
+            what = f"{first.rule} ({len(found)} alerts)"
         console.print(format_line(f"{what} is acknowledged by {named}: {first.summary}"))
     return EXIT_PASS
 
@@ -289,7 +292,10 @@ def simulate(
     factors = (f"{factor:g} x" for factor in FACTORS)
     table = build_listing("rule", "verdicts a window", *factors, "detected within", "median")
     for result in found:
-        wait = "-" if result.windows_to_detect is None else f"{result.windows_to_detect:.2f} windows"
+        if result.windows_to_detect is None:
+            wait = "-"
+        else:
+            wait = f"{result.windows_to_detect:.2f} windows"
         pages = (f"{pages:.2g}" for pages in result.pages_a_week)
         table.add_row(
             result.name, str(result.verdicts_per_window), *pages, f"{result.detected_within_window:.0%}", wait
@@ -383,7 +389,10 @@ def _write_table(rows: Sequence[_Row]) -> None:
     together: dict[tuple[str, str], list[_Row]] = {}
     for row in rows:
         # What fires in one incident is one line.
-        key = row.alert.incident_id if row.event.status == FIRING else row.alert.id
+        if row.event.status == FIRING:
+            key = row.alert.incident_id
+        else:
+            key = row.alert.id
         together.setdefault((row.event.status, key), []).append(row)
     for (state, shown_id), members in together.items():
         alerts = list_members([row.alert for row in members])

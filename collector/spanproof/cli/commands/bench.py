@@ -147,7 +147,9 @@ def command(
     else:
         write_benchmark(result)
     rate = result.headline.pass_at.get(1, 0.0)
-    return EXIT_GATE_FAILED if at_least is not None and rate < at_least else EXIT_PASS
+    if at_least is not None and rate < at_least:
+        return EXIT_GATE_FAILED
+    return EXIT_PASS
 
 
 def _check_answers(options: BenchOptions, agent: AgentUnderTest | None) -> None:
@@ -181,7 +183,9 @@ def _read_signs(
     """Return the signs of contamination; published solutions are their own, word for word."""
     other = read_problems(benchmark, options.build_source(options.other_split)) if options.other_split else ()
     signs = evaluate_contamination(chosen, graded, other, options.cutoff)
-    return replace(signs, verbatim=()) if options.reference else signs
+    if options.reference:
+        return replace(signs, verbatim=())
+    return signs
 
 
 def _read_answers(
@@ -258,7 +262,9 @@ def _find_agent(options: BenchOptions) -> AgentUnderTest | None:
         return build_module_agent(options.agent)
     if options.command is not None:
         return build_program_agent(options.command)
-    return build_service_agent(options.url) if options.url is not None else None
+    if options.url is not None:
+        return build_service_agent(options.url)
+    return None
 
 
 def _build_image_opener(settings: dict[str, str]) -> Callable[[str], Sandbox]:

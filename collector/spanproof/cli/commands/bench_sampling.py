@@ -99,7 +99,9 @@ def _write_completions(
 
 def _find_price(options: BenchOptions) -> Price | None:
     """Return the price of --model: of --price, else a listed one."""
-    return Price(*options.price) if options.price else _find_listed_price(options.model, options)
+    if options.price:
+        return Price(*options.price)
+    return _find_listed_price(options.model, options)
 
 
 def _find_listed_price(model: str, options: BenchOptions) -> Price | None:

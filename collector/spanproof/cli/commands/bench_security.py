@@ -76,6 +76,9 @@ def _build_table(rates: list[dict[str, Any]]) -> Table:
     for item in rates:
         name = "all" if item["cwe"] is None else f"CWE-{item['cwe']}"
         rate = "–" if item["unsafe_rate"] is None else f"{item['unsafe_rate']:.1%}"
-        interval = "–" if item["interval"] is None else "{:.1%} to {:.1%}".format(*item["interval"])
+        if item["interval"] is None:
+            interval = "–"
+        else:
+            interval = "{:.1%} to {:.1%}".format(*item["interval"])
         table.add_row(name, *(str(item[key]) for key in ("safe", "unsafe", "ambiguous")), rate, interval)
     return table

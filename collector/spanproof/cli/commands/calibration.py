@@ -87,9 +87,10 @@ def _compute_calibration(layer: str, evaluator: str, pairs: list[tuple[bool, boo
     both_fail = pairs.count((False, False))
     ours, theirs = sum(not passes for _, passes in pairs), sum(not passes for passes, _ in pairs)
     agreed = compute_agreement([people for people, _ in pairs], [ours for _, ours in pairs])
-    kappa = (
-        None if math.isnan(agreed.kappa) else {"value": agreed.kappa, "low": agreed.low, "high": agreed.high}
-    )
+    if math.isnan(agreed.kappa):
+        kappa = None
+    else:
+        kappa = {"value": agreed.kappa, "low": agreed.low, "high": agreed.high}
     return {
         "layer": layer,
         "evaluator": evaluator or None,
@@ -121,4 +122,6 @@ def _build_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _format_share(share: dict[str, Any] | None) -> str:
-    return "–" if share is None else "{value:.0%} ({low:.0%} to {high:.0%}) of {n}".format(**share)
+    if share is None:
+        return "–"
+    return "{value:.0%} ({low:.0%} to {high:.0%}) of {n}".format(**share)

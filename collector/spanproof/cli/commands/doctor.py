@@ -83,7 +83,9 @@ def command(
         _write_backends(probed, chosen, show_all)
         if backend is None:
             _write_plugins()
-    return EXIT_PASS if probed[chosen].usable else EXIT_GATE_FAILED
+    if probed[chosen].usable:
+        return EXIT_PASS
+    return EXIT_GATE_FAILED
 
 
 def _write_backends(probed: dict[str, Availability], chosen: str, with_others: bool) -> None:
@@ -174,4 +176,6 @@ def _format_missing(found: Availability) -> str:
 def _format_presence(feature: Feature) -> Text:
     if feature.present:
         return Text("yes", style="green")
-    return Text("NO", style="bold red") if feature.required else Text("no", style="yellow")
+    if feature.required:
+        return Text("NO", style="bold red")
+    return Text("no", style="yellow")

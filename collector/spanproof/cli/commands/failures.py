@@ -92,7 +92,12 @@ def list_(
     """List clusters of failures, those with most runs first."""
     if state and every:
         raise UsageProblem("--state is given with --all", "Name the states, or list all.")
-    states = {ClusterState(name) for name in state} if state else set(ClusterState) if every else set(_ACTIVE)
+    if state:
+        states = {ClusterState(name) for name in state}
+    elif every:
+        states = set(ClusterState)
+    else:
+        states = set(_ACTIVE)
     start_ns, end_ns = _parse_window(since)
     with opened_store(location) as store:
         found = store.failure_clusters(start_ns=start_ns, end_ns=end_ns, cohort=cohort)
@@ -105,7 +110,10 @@ def list_(
         if len(chosen) > limit:
             write_remark(f"{format_count(len(chosen) - limit, 'more cluster')}; raise --limit")
     else:
-        hidden = f"; {format_count(len(found), 'cluster')} in other states" if found else ""
+        if found:
+            hidden = f"; {format_count(len(found), 'cluster')} in other states"
+        else:
+            hidden = ""
         write_remark(f"no cluster of failures in the last {since}{hidden}")
     return EXIT_PASS
 
@@ -169,11 +177,16 @@ def sync(config: Config, location: str, as_json: bool) -> int:
         if as_json:
             write_json(select_attributes(result, "cluster target status summary error"))
             continue
-        became = f"not delivered: {result.error}" if result.error else result.status.value
+        if result.error:
+            became = f"not delivered: {result.error}"
+        else:
+            became = result.status.value
         console.print(format_line(f"{result.cluster}  {result.target}  {became}  {result.summary}"))
     if not results:
         write_remark("no cluster has enough runs for a ticket")
-    return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
+    if not any(result.error for result in results):
+        return EXIT_PASS
+    return EXIT_GATE_FAILED
 
 
 @command.command("advise")
@@ -207,7 +220,9 @@ def advise(config: Config, since: str, location: str, as_json: bool) -> int:
         write_remark(
             f"no cluster of {MIN_RUNS} runs or more in the last {since} waits for advice of the judge"
         )
-    return EXIT_PASS if not any(result.error for result in results) else EXIT_GATE_FAILED
+    if not any(result.error for result in results):
+        return EXIT_PASS
+    return EXIT_GATE_FAILED
 
 
 @command.command("rate")
@@ -229,8 +244,16 @@ def rate(trace: str, run: str | None, location: str, as_json: bool) -> int:
     for rating in ratings:
         value = "–" if rating.value is None else f"{rating.value:.1f}"
         scores = ", ".join(f"{name} {share:.2f}" for name, share in rating.rests_on) or "no score is known"
-        failed = f"; at most 2: {', '.join(rating.capped_by)} failed" if rating.capped_by else ""
-        style = "dim" if rating.value is None else "bold red" if rating.value <= 2 else "bold"
+        if rating.capped_by:
+            failed = f"; at most 2: {', '.join(rating.capped_by)} failed"
+        else:
+            failed = ""
+        if rating.value is None:
+            style = "dim"
+        elif rating.value <= 2:
+            style = "bold red"
+        else:
+            style = "bold"
         grid.add_row(rating.dimension.name, Text(value, style=style), Text(scores + failed, style="dim"))
     console.print(grid)
     return EXIT_PASS

@@ -108,7 +108,10 @@ def command(
     _check_sources(query, scores_file, baseline, window)
     assertions = _parse_assertions(texts, file, has_baseline=bool(baseline or window))
     open_policy = get_open_policy(open_as, assertions.open_policy)
-    of_file = LEAST_JUDGED_SHARE if assertions.least_judged is None else assertions.least_judged
+    if assertions.least_judged is None:
+        of_file = LEAST_JUDGED_SHARE
+    else:
+        of_file = assertions.least_judged
     least = of_file if least_judged is None else least_judged
     runs: _Runs = {}
     try:
@@ -199,7 +202,10 @@ def write_report(report: GateReport) -> None:
 def _iter_failing_lines(report: AssertionReport) -> Iterator[Text]:
     for case in report.failing[:_SHOWN]:
         value = "" if case.value is None else f" {case.value:.2f}"
-        state = f"{case.state.value}{value}" if case.state is not CaseState.VIOLATED else f"fails{value}"
+        if case.state is not CaseState.VIOLATED:
+            state = f"{case.state.value}{value}"
+        else:
+            state = f"fails{value}"
         agent, trace = format_line(case.agent), f"  {case.trace_id[:12]}  "
         yield Text.assemble((f"{state}  ", "bold"), agent, trace, format_line(case.explanation))
     if (more := len(report.failing) - _SHOWN) > 0:

@@ -43,7 +43,10 @@ def command(directory: Path, jsonl: bool, config: Config) -> int:
 def _build_row(model: LocalModel, row: Row) -> Row:
     answer = read_text_field(row, "answer")
     outputs = _read_texts(row, "outputs")
-    chosen = _read_texts(row, "sentences") if row.get("sentences") is not None else [answer]
+    if row.get("sentences") is not None:
+        chosen = _read_texts(row, "sentences")
+    else:
+        chosen = [answer]
     task = read_text_field(row, "task") if row.get("task") is not None else ""
     sentences = [_get_sentence(answer, text) for text in chosen]
     support = model.compute_support(task, "\n".join(outputs), answer, sentences)
@@ -70,7 +73,10 @@ def _read_texts(row: Row, name: str) -> list[str]:
 
 
 def _write_probe(directory: Path, probed: Probed) -> None:
-    what = "each token of the answer" if probed.head == "tokens" else "the pair of outputs and answer"
+    if probed.head == "tokens":
+        what = "each token of the answer"
+    else:
+        what = "the pair of outputs and answer"
     calibration = probed.calibration
     lines = (
         f"it classifies    {what}",

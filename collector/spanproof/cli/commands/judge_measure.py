@@ -60,7 +60,10 @@ def measure_command(query: StoreQuery, config: Config, weekly: bool, as_json: bo
     `judge.least_precision`: it fails nothing then.
     """
     with opened_store(query.location) as store:
-        limited = store.limited_to(query.project) if query.project else store
+        if query.project:
+            limited = store.limited_to(query.project)
+        else:
+            limited = store
         labels = list_person_labels(limited, since_ns=query.since_ns)
         measured = list_judge_measurements(labels, iter_labelled_scores(limited, labels))
     below = [item for item in measured if not item.week and _is_below(item, config)]
@@ -157,7 +160,10 @@ def compare_command(
             labelled = read_labelled_answers(lines)
     else:
         with opened_store(query.location) as store:
-            limited = store.limited_to(query.project) if query.project else store
+            if query.project:
+                limited = store.limited_to(query.project)
+            else:
+                limited = store
             labelled = _read_labelled_runs(limited, query.since_ns, limit)
     if not labelled:
         raise UsageProblem(
@@ -243,5 +249,8 @@ def _write_comparison(found: Comparison) -> None:
     if found.p_value >= _SIGNIFICANT:
         console.print(f"the difference may be chance (p = {found.p_value:.2f})")
         return
-    better = found.first if found.only_first_right > found.only_second_right else found.second
+    if found.only_first_right > found.only_second_right:
+        better = found.first
+    else:
+        better = found.second
     console.print(f"{format_line(better.name)} is right more often (p = {found.p_value:.3f})")

@@ -155,7 +155,10 @@ def command(
         trials=Settings(trials, jobs, seed, timeout, Tools(tools)),
         few_cases=few_cases,
     )
-    under_test = build_module_agent(agent) if agent else build_program_agent(line or "")
+    if agent:
+        under_test = build_module_agent(agent)
+    else:
+        under_test = build_program_agent(line or "")
     with opened_engine(config, policy_file) as engine, build_progress(as_json=as_json):
         found = run_search(
             under_test,
@@ -172,7 +175,9 @@ def command(
         write_json(found.to_json())
     else:
         _write_optimisation(found, folder)
-    return EXIT_PASS if found.is_gain_shown else EXIT_GATE_FAILED
+    if found.is_gain_shown:
+        return EXIT_PASS
+    return EXIT_GATE_FAILED
 
 
 def _write_progress(measured: Measured) -> None:
@@ -214,4 +219,6 @@ def _format_mean(rates: Mapping[str, float]) -> str:
 
 
 def _format_difference(found: PairedDifference | None) -> str:
-    return f"{found.mean:+.2f} ({found.low:+.2f} to {found.high:+.2f})" if found else "–"
+    if found:
+        return f"{found.mean:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
+    return "–"

@@ -128,7 +128,10 @@ def _read_runs(origin: str, days: int) -> list[ObservedRun]:
             f"there is neither a store nor a folder at {origin}",
             "name one with --from; `spanproof serve` prints where its store is",
         )
-    files = [path] if path.is_file() else sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES)
+    if path.is_file():
+        files = [path]
+    else:
+        files = sorted(one for one in path.rglob("*") if one.suffix in _SUFFIXES)
     runs: list[ObservedRun] = []
     for file in files:
         traces, problems = read_traces(file)
@@ -157,7 +160,10 @@ def _read_store(store: Store, days: int) -> list[ObservedRun]:
 
 def _write_file(out: Path, text: str, *, replace: bool) -> None:
     """Write the file; raises UsageProblem where it holds something else."""
-    before = out.read_text(encoding="utf-8", errors="replace") if out.exists() else None
+    if out.exists():
+        before = out.read_text(encoding="utf-8", errors="replace")
+    else:
+        before = None
     if before == text:
         write_remark(f"{out} is as it was")
         return
@@ -255,7 +261,9 @@ def _write_summary(proposal: Proposal, out: Path, console_url: str) -> None:
 
 
 def _format_link(failed: FailedRun, console_url: str) -> str:
-    return f"{console_url.rstrip('/')}/traces/{failed.trace_id}" if console_url else ""
+    if console_url:
+        return f"{console_url.rstrip('/')}/traces/{failed.trace_id}"
+    return ""
 
 
 def _to_json(proposal: Proposal, out: Path, console_url: str) -> dict[str, object]:

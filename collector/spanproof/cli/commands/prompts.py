@@ -169,7 +169,10 @@ def promote_version(
 def _read_versions(
     store: Store, query: StoreQuery, cohort: Mapping[str, str], limit: int
 ) -> list[PromptVersion]:
-    start_ns = parse_since(_DEFAULT_SINCE) if query.since_ns is None else query.since_ns
+    if query.since_ns is None:
+        start_ns = parse_since(_DEFAULT_SINCE)
+    else:
+        start_ns = query.since_ns
     return list_prompt_versions(
         store, start_ns=start_ns, end_ns=time.time_ns() + 1, cohort=cohort, limit=limit
     )
@@ -242,4 +245,6 @@ def _format_rate(counted: FailRate | None) -> str:
     if counted is None or not (counted.judged or counted.open):
         return ""
     judged = f"{counted.failed} of {counted.judged}" if counted.judged else "0 judged"
-    return f"{judged}\n{counted.open} open" if counted.open else judged
+    if counted.open:
+        return f"{judged}\n{counted.open} open"
+    return judged

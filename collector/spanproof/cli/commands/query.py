@@ -149,11 +149,10 @@ def command(
         found = read_groups(store, end, output.limit)
         former = read_groups(store, end - length, _MOST_FORMER_GROUPS) if compare else []
         # A layer's own outcomes have causes; sub-scores are parts of them.
-        causes = (
-            store.causes(wanted.layer, start_ns=max(0, end - length), end_ns=end, cohort=cohort)
-            if wanted.name == wanted.layer.value
-            else []
-        )
+        if wanted.name == wanted.layer.value:
+            causes = store.causes(wanted.layer, start_ns=max(0, end - length), end_ns=end, cohort=cohort)
+        else:
+            causes = []
     before = {group.values: group for group in former}
     rows = [_Row(group, before.get(group.values), Rate(rate)) for group in found if group.verdicts.scores]
     written = [_as_json(row, by, timed=step is not None) for row in rows]
@@ -225,7 +224,10 @@ def _build_table(
     rows: Sequence[_Row], by: Sequence[str], score: ScoreRef, rate: Rate, *, timed: bool, compare: bool
 ) -> Table:
     measured = score.is_raw and rate is Rate.FAIL
-    columns = [_Column("start (UTC)", lambda row: format_time(row.group.start_ns))] if timed else []
+    if timed:
+        columns = [_Column("start (UTC)", lambda row: format_time(row.group.start_ns))]
+    else:
+        columns = []
     columns += [_build_cohort_column(name, position) for position, name in enumerate(by)]
     columns += _list_amount_columns() if measured else _list_rate_columns(rate)
     columns.append(_Column("not judged", lambda row: f"{_count_unjudged(row, measured=measured):,}"))
@@ -274,7 +276,9 @@ def _format_rate(row: _Row) -> Text:
 
 def _format_interval(row: _Row) -> str:
     interval = compute_wilson_interval(*row.rate.count_parts(row.group.verdicts))
-    return "–" if interval is None else f"{interval.low:.1%} to {interval.high:.1%}"
+    if interval is None:
+        return "–"
+    return f"{interval.low:.1%} to {interval.high:.1%}"
 
 
 def _format_open(row: _Row) -> Text:
@@ -286,11 +290,15 @@ def _count_unjudged(row: _Row, *, measured: bool) -> int:
     """Return the verdicts without a result; an advice has an amount, and no result."""
     counted = row.group.verdicts
     unjudged = counted.errored + counted.skipped
-    return unjudged if measured else unjudged + counted.advice
+    if measured:
+        return unjudged
+    return unjudged + counted.advice
 
 
 def _format_rate_before(row: _Row) -> str:
-    return "–" if row.before is None else _format_share(*row.rate.count_parts(row.before.verdicts))
+    if row.before is None:
+        return "–"
+    return _format_share(*row.rate.count_parts(row.before.verdicts))
 
 
 def _get_style(rate: Rate, counted: FailRate) -> str:
@@ -315,5 +323,10 @@ def _format_change(row: _Row) -> Text:
         return Text("–")
     value, low, high = change
     worse, better = (high < 0, low > 0) if row.rate is Rate.PRESENCE else (low > 0, high < 0)
-    style = "bold red" if worse else "green" if better else "dim"
+    if worse:
+        style = "bold red"
+    elif better:
+        style = "green"
+    else:
+        style = "dim"
     return Text(f"{value:+.1%} ({low:+.1%} to {high:+.1%})", style=style)

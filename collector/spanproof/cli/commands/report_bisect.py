@@ -85,7 +85,9 @@ def command(
         _write_drops(score, found)
         _write_open(read.count_open(found))
     has_fallen = found.drop is not None and found.drop.is_certain
-    return EXIT_GATE_FAILED if check and has_fallen else EXIT_PASS
+    if check and has_fallen:
+        return EXIT_GATE_FAILED
+    return EXIT_PASS
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,10 @@ def _get_state(evaluation: RunEvaluation, wanted: ScoreRef) -> State:
 def _write_open(counted: dict[str, int | None]) -> None:
     if not counted["total"]:
         return
-    split = "" if counted["before"] is None else f": {counted['before']} before, {counted['after']} after"
+    if counted["before"] is None:
+        split = ""
+    else:
+        split = f": {counted['before']} before, {counted['after']} after"
     runs = format_count(counted["total"], "run")
     write_remark(f"{runs} {'is' if counted['total'] == 1 else 'are'} open and not in these rates{split}")
 

@@ -74,7 +74,9 @@ def drift(query: StoreQuery, limit: int, check: bool, as_json: bool) -> int:
         _write_drift(item)
     if not found and not as_json:
         write_remark("no code ended otherwise where another executor ran it")
-    return EXIT_GATE_FAILED if check and found else EXIT_PASS
+    if check and found:
+        return EXIT_GATE_FAILED
+    return EXIT_PASS
 
 
 def _iter_runs(
@@ -223,7 +225,10 @@ def _to_agreement_row(agreed: Agreement | None, differing: list[_Pair]) -> dict[
 
 def _write_agreement(agreed: Agreement, differing: list[_Pair]) -> None:
     write_confusion("execution", agreed.confusion)
-    kappa = "not defined, as one side never changes" if math.isnan(agreed.kappa) else f"{agreed.kappa:.2f}"
+    if math.isnan(agreed.kappa):
+        kappa = "not defined, as one side never changes"
+    else:
+        kappa = f"{agreed.kappa:.2f}"
     console.print(f"κ {kappa} over {format_count(agreed.confusion.total, 'run')}")
     for pair in differing:
         ran = "pass" if pair.ran else "FAIL"

@@ -113,7 +113,9 @@ def run(
         write_json(_to_row(str(file), program, execution))
     else:
         _write_run(execution, limits)
-    return EXIT_PASS if execution.failure_class is FailureClass.OK else EXIT_GATE_FAILED
+    if execution.failure_class is FailureClass.OK:
+        return EXIT_PASS
+    return EXIT_GATE_FAILED
 
 
 @command.command()
@@ -157,7 +159,10 @@ def _build_row(sandbox: Sandbox, row: Row, limits: Limits, surroundings: Surroun
 
 
 def _parse_program(row: Row, limits: Limits) -> Program:
-    timeout_s = limits.wall_s if row.get("timeout_s") is None else row["timeout_s"]
+    if row.get("timeout_s") is None:
+        timeout_s = limits.wall_s
+    else:
+        timeout_s = row["timeout_s"]
     is_number = isinstance(timeout_s, int | float) and not isinstance(timeout_s, bool)
     if not is_number or not 0 < timeout_s <= _LONGEST_S:
         raise BadRow(
@@ -268,4 +273,6 @@ def _write_run(execution: Execution, limits: Limits) -> None:
 def _format_exit(execution: Execution) -> str:
     if execution.signal is not None:
         return f"signal {execution.signal}"
-    return "still running" if execution.exit_code is None else f"code {execution.exit_code}"
+    if execution.exit_code is None:
+        return "still running"
+    return f"code {execution.exit_code}"

@@ -172,7 +172,9 @@ def _evaluate_custom(row: Row, score: Callable[[Call], Returned]) -> Row:
     if returned.score is None:
         raise BadRow(f"{returned.error_type}: {returned.message}")
     found: Row = {"id": row.get("id"), "score": returned.score, "explanation": returned.explanation}
-    return found if returned.raw is None else {**found, "raw": returned.raw}
+    if returned.raw is None:
+        return found
+    return {**found, "raw": returned.raw}
 
 
 def _read_synonyms(file: Path) -> Synonyms:
@@ -229,7 +231,9 @@ def evaluate_groundedness(
 def _compute_value(ledger: Ledger) -> float:
     """Return the share of bound claims that agree with their source; the open value where none is bound."""
     agreeing, bound = ledger.facts
-    return round(agreeing / bound, 4) if bound else OPEN_VALUE
+    if bound:
+        return round(agreeing / bound, 4)
+    return OPEN_VALUE
 
 
 def evaluate_trajectory(row: Row, pipeline: Pipeline) -> Row:
@@ -257,11 +261,10 @@ def evaluate_trajectory(row: Row, pipeline: Pipeline) -> Row:
 
 
 def _to_claim_row(claim: Claim) -> Row:
-    evidence = (
-        None
-        if claim.evidence is None
-        else select_attributes(claim.evidence, "output text derivation start end")
-    )
+    if claim.evidence is None:
+        evidence = None
+    else:
+        evidence = select_attributes(claim.evidence, "output text derivation start end")
     row = select_attributes(claim, "text start end kind verdict cause rule")
     return row | {"reason": describe_claim(claim), "evidence": evidence}
 

@@ -78,7 +78,10 @@ def _iter_session_parts(session: str, verdict: SessionVerdict) -> Iterator[Text 
     table = build_listing("turn", "state", "agent", "request", "trace")
     for turn in verdict.turns:
         request = format_line(turn.request or "(hidden)")
-        again = Text.assemble(request, (" (requested again)", "dim")) if turn.is_retry else request
+        if turn.is_retry:
+            again = Text.assemble(request, (" (requested again)", "dim"))
+        else:
+            again = request
         table.add_row(
             str(turn.number), format_state(turn.state), format_line(turn.agent), again, turn.trace_id[:8]
         )

@@ -77,4 +77,6 @@ def _to_json_value(value: Any) -> Any:
         return {str(key): _to_json_value(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_to_json_value(item) for item in value]
-    return value if value is None or isinstance(value, bool | int | float) else str(value)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    return str(value)

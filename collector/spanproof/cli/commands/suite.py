@@ -149,7 +149,10 @@ def run_trials(
 ) -> Experiment:
     """Run an agent on a suite, with a line on the terminal for each trial that does not pass."""
     assert options.agent is not None, "an agent is given"
-    baseline = read_baseline(options.baseline, open_policy) if options.baseline else None
+    if options.baseline:
+        baseline = read_baseline(options.baseline, open_policy)
+    else:
+        baseline = None
     task = bar.add_task("running the agent", total=len(load_suite(suite)) * options.settings.trials)
     report = partial(write_trial, bar, task)
     try:

@@ -291,7 +291,9 @@ def _parse_entry(text: str) -> Any:
 def _compute_balance(cases: Sequence[Case]) -> dict[str, float]:
     counts = Counter(tag for case in cases for tag in case.tags if tag in BUCKETS)
     total = sum(counts.values())
-    return {name: counts[name] / total for name in BUCKETS} if total else {}
+    if total:
+        return {name: counts[name] / total for name in BUCKETS}
+    return {}
 
 
 def _describe_kind(case: Case) -> str:
@@ -324,4 +326,8 @@ def _to_row(case: Case) -> dict[str, Any]:
 
 
 def _format_value(value: Any) -> str:
-    return "nothing" if value is None else value if isinstance(value, str) else str(value)
+    if value is None:
+        return "nothing"
+    if isinstance(value, str):
+        return value
+    return str(value)

@@ -183,4 +183,6 @@ def _to_row(row: TraceRow) -> dict[str, object]:
 
 def _build_run(row: TraceRow, run: RunRow) -> dict[str, object]:
     summary = row.summaries.get(run.run_span_id)
-    return {} if summary is None else select_attributes(summary, "task answer tokens cost_usd")
+    if summary is None:
+        return {}
+    return select_attributes(summary, "task answer tokens cost_usd")

@@ -58,9 +58,10 @@ def run_agents(endpoint: str, report: Callable[[AgentRun], None]) -> list[AgentR
         log.seek(0)
         last = " / ".join(log.read().decode(errors="replace").strip().splitlines()[-3:])
     if ended:
-        why = (
-            f"exited with {ended}" if ended > 0 else f"were stopped by signal {-ended} ({_RUN_S:g} s allowed)"
-        )
+        if ended > 0:
+            why = f"exited with {ended}"
+        else:
+            why = f"were stopped by signal {-ended} ({_RUN_S:g} s allowed)"
         raise AgentsFailed(f"the agents {why}: {last}")
     return runs
 

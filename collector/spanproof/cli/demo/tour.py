@@ -168,7 +168,10 @@ def _write_endpoints(collector: Collector, directory: Path) -> None:
 
 
 def _write_agent(agent: AgentRun) -> None:
-    answer = agent.answer if agent.error is None else f"raised {agent.error}"
+    if agent.error is None:
+        answer = agent.answer
+    else:
+        answer = f"raised {agent.error}"
     console.print(
         Text.assemble(f"   {agent.scenario:10} ", (agent.trace_id[:8], "dim"), "  ", format_line(answer))
     )
@@ -210,7 +213,10 @@ def _build_promotion(misquote: TraceEvaluation, directory: Path) -> tuple[Case, 
 def _write_next_commands(misquote: TraceEvaluation, directory: Path) -> None:
     _write_heading("Look further")
     # Where the program is on no PATH, the path by which it was started.
-    program = "spanproof" if shutil.which("spanproof") else os.path.relpath(sys.argv[0])
+    if shutil.which("spanproof"):
+        program = "spanproof"
+    else:
+        program = os.path.relpath(sys.argv[0])
     store = directory / "store"
     for words in (
         f"console --store {store} --open",

@@ -47,7 +47,10 @@ class CodeFile:
             return finding
         cell, line = self._get_line(finding.line)
         _, end_line = self._get_line(finding.end_line)
-        message = finding.message if cell is None else f"cell {cell}: {finding.message}"
+        if cell is None:
+            message = finding.message
+        else:
+            message = f"cell {cell}: {finding.message}"
         return replace(finding, line=line, end_line=max(line, end_line), message=message)
 
     def _get_line(self, line: int) -> tuple[int | None, int]:

@@ -18,7 +18,9 @@ LANGUAGES = {
 def read_file(path: Path) -> bytes:
     """Return the content of a file; of stdin for `-`."""
     try:
-        return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+        if str(path) == "-":
+            return sys.stdin.buffer.read()
+        return path.read_bytes()
     except OSError as failure:
         reason = failure.strerror or str(failure)
         raise UsageProblem(f"{path} cannot be read: {reason}", "name a readable file") from failure

@@ -102,7 +102,9 @@ def read_text_field(row: Row, name: str) -> str:
 
 def get_json_type(value: object) -> str:
     """Return JSON's name for a value's type, with its article."""
-    return "null" if value is None else _JSON_NAMES.get(type(value), "an object")
+    if value is None:
+        return "null"
+    return _JSON_NAMES.get(type(value), "an object")
 
 
 def _iter_answers(handle: Handler, numbered: Iterator[tuple[int, bytes]], workers: int) -> Iterator[Row]:

@@ -96,7 +96,9 @@ class Tools:
             console.print(build_run_page(evaluation, item, about, full=False))
         text = page.getvalue() or f"trace {evaluation.trace.trace_id} has no agent run"
         left = len(text) - _LONGEST_PAGE
-        return text if left <= 0 else f"{text[:_LONGEST_PAGE]}\n… {left} more characters; name one run"
+        if left <= 0:
+            return text
+        return f"{text[:_LONGEST_PAGE]}\n… {left} more characters; name one run"
 
     def check_code(
         self, source: str, language: Literal["python", "javascript", "typescript", "bash", "sql"]

@@ -195,7 +195,9 @@ def _get_continuation(out: Path | None, *, resume: bool, fresh: bool) -> Continu
         raise UsageProblem("--resume has no experiment to go on with", "Give --out FOLDER of the one before.")
     if fresh:
         return Continuation.FRESH
-    return Continuation.RESUME if resume else Continuation.CHANGED
+    if resume:
+        return Continuation.RESUME
+    return Continuation.CHANGED
 
 
 def _check_rescore(options: AgentOptions) -> None:

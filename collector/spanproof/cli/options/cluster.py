@@ -21,7 +21,10 @@ def get_cluster(store: Store, id_start: str, start_ns: int = 0, end_ns: int = EV
         if id_start and any(name.startswith(id_start.lower()) for name in (cluster.id, *cluster.fingerprints))
     }
     if len(fitting) != 1:
-        what = "is not one cluster of failures" if fitting else "is no cluster of failures"
+        if fitting:
+            what = "is not one cluster of failures"
+        else:
+            what = "is no cluster of failures"
         shown = ", ".join(fitting or {cluster.id: cluster for cluster in every[:5]})
         near = f"The ids are: {shown}." if shown else "The store has no clusters."
         raise UsageProblem(f"{id_start!r} {what}", f"{near} `spanproof failures list` lists them.")

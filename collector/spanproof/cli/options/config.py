@@ -128,7 +128,10 @@ def load_checked(file: Path | None, environ: Mapping[str, str], overrides: Mappi
 def build_mistakes_problem(wrong: ConfigError) -> UsageProblem:
     """Return every mistake of a configuration in one message."""
     lines = [str(problem) for problem in wrong.problems]
-    what = lines[0] if len(lines) == 1 else "the configuration is not valid:\n    " + "\n    ".join(lines)
+    if len(lines) == 1:
+        what = lines[0]
+    else:
+        what = "the configuration is not valid:\n    " + "\n    ".join(lines)
     if not any(problem.key for problem in wrong.problems):
         return UsageProblem(what, "give a YAML file of settings; `spanproof config reference` lists them")
     return UsageProblem(what, "`spanproof config reference` lists every key")

@@ -91,7 +91,10 @@ def with_fixture_options(command: Callable[..., Any]) -> Callable[..., Any]:
         http = load_har(tape) if tape is not None else ()
         name = database_file.name if database_file is not None else None
         database = Database(DatabaseEngine(engine), name, writable)
-        files = {database_file.name: read_file(database_file)} if database_file is not None else {}
+        if database_file is not None:
+            files = {database_file.name: read_file(database_file)}
+        else:
+            files = {}
         start = _parse_clock(clock) if clock is not None else None
         fixtures = Fixtures(seed=seed, clock=start, http=http, database=database)
         return command(*args, surroundings=Surroundings(fixtures, files), **kwargs)

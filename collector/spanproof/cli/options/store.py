@@ -48,7 +48,9 @@ store_option = click.option(
 def get_location(location: str, config: Config) -> str:
     """Return the store that `--store` or the environment names, else that of the configuration."""
     source = click.get_current_context().get_parameter_source("location")
-    return config.store.location if source is ParameterSource.DEFAULT else location
+    if source is ParameterSource.DEFAULT:
+        return config.store.location
+    return location
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,18 +134,23 @@ def get_trace(store: Store, id_start: str, project: str | None = None) -> TraceE
         shown = ", ".join(found[:5]) + (", …" if len(found) > 5 else "")
         raise UsageProblem(f"trace {id_start!r} is not one trace: {shown}", "Give more of the id.")
     try:
-        evaluation = store.evaluation(prefix if prefix in found else found[0], project) if found else None
+        if found:
+            evaluation = store.evaluation(prefix if prefix in found else found[0], project)
+        else:
+            evaluation = None
     except AmbiguousTrace as several:
         raise UsageProblem(str(several), "Give --project, where the command takes it.") from several
     if evaluation is None:
         latest = ", ".join(row.trace_id for row in store.traces(limit=3)) or "none"
         near = _get_near_ids(store, prefix)
-        near_or_latest = f"Near it: {near}." if near else f"The latest are: {latest}."
-        what = (
-            f"no stored trace has an id that starts with {id_start!r}"
-            if prefix
-            else "the trace's id is empty"
-        )
+        if near:
+            near_or_latest = f"Near it: {near}."
+        else:
+            near_or_latest = f"The latest are: {latest}."
+        if prefix:
+            what = f"no stored trace has an id that starts with {id_start!r}"
+        else:
+            what = "the trace's id is empty"
         raise UsageProblem(what, f"{near_or_latest} `spanproof traces` lists them.")
     return evaluation
 
@@ -158,7 +165,12 @@ def get_run(evaluation: TraceEvaluation, name: str | None) -> RunEvaluation:
     ]
     if len(fitting) == 1:
         return fitting[0]
-    what = "several runs" if fitting else f"no run {name!r}" if name else "no run"
+    if fitting:
+        what = "several runs"
+    elif name:
+        what = f"no run {name!r}"
+    else:
+        what = "no run"
     raise UsageProblem(f"trace {evaluation.trace.trace_id} has {what}", f"Name one with --run: {names}.")
 
 

@@ -85,7 +85,10 @@ def _write_signs(report: BenchmarkReport) -> None:
 def _describe_protocol(protocol: Protocol) -> str:
     n = "–".join(str(item) for item in sorted(set(protocol.n)))
     subset = f" ({protocol.subset})" if protocol.subset else ""
-    temperature = "not named" if protocol.temperature is None else f"{protocol.temperature:g}"
+    if protocol.temperature is None:
+        temperature = "not named"
+    else:
+        temperature = f"{protocol.temperature:g}"
     seed = "not named" if protocol.seed is None else protocol.seed
     facts = [
         f"{protocol.benchmark}: {protocol.problems} of {format_count(protocol.published, 'problem')}{subset}",
@@ -103,7 +106,10 @@ def _describe_protocol(protocol: Protocol) -> str:
 
 def _build_cells(name: str, rate: Rate, ks: tuple[int, ...]) -> list[str]:
     shown = [f"{rate.pass_at[k]:.1%}" if k in rate.pass_at else "–" for k in ks]
-    interval = f"{rate.interval.low:.1%} to {rate.interval.high:.1%}" if rate.interval else "–"
+    if rate.interval:
+        interval = f"{rate.interval.low:.1%} to {rate.interval.high:.1%}"
+    else:
+        interval = "–"
     return [name, str(rate.problems), *shown, interval]
 
 

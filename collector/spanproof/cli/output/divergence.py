@@ -13,5 +13,8 @@ def find_divergence(run: RunEvaluation) -> str | None:
         return None
     number, step = first
     off_tape = [f"its call of {call.tool} is not on the tape ({call.reason})" for call in step.divergences]
-    how = step.difference if step.agrees is False or not off_tape else off_tape[0]
+    if step.agrees is False or not off_tape:
+        how = step.difference
+    else:
+        how = off_tape[0]
     return f"step {number}: {how}"

@@ -107,7 +107,9 @@ def build_run_page(
 def _format_feedback(feedback: Feedback) -> Text:
     """Return a user's feedback in one line: `user feedback: thumbs up: the total is right`."""
     kind = Text.assemble(("user feedback: ", "bold"), format_line(feedback.kind.replace("_", " ")))
-    return kind if feedback.comment is None else Text.assemble(kind, ": ", format_line(feedback.comment))
+    if feedback.comment is None:
+        return kind
+    return Text.assemble(kind, ": ", format_line(feedback.comment))
 
 
 def _iter_structure_lines(run: RunEvaluation) -> Iterator[RenderableType]:
@@ -425,8 +427,6 @@ def _format_call(call: RecordedCall, duration_ns: int | None) -> Text:
         return line.append_text(format_line(f"  {format_refusal(call.refusal)}", style=_REFUSED_STYLE))
     if call.error is not None:
         return line.append_text(format_line(f"  raised {call.error.type}: {call.error.message}", style="red"))
-    return (
-        line
-        if call.result is None
-        else line.append_text(Text.assemble("  → ", format_line(call.result.text)))
-    )
+    if call.result is None:
+        return line
+    return line.append_text(Text.assemble("  → ", format_line(call.result.text)))

@@ -153,4 +153,6 @@ def _build_cells(line: RunLine, width: int, with_values: bool, *, with_feedback:
     if width >= _WITH_TIME:
         cells.append(Text(format_time(line.start_ns, "%m-%d %H:%M:%S"), style="dim"))
     cells += [format_layer_verdict(line.layers.get(layer), with_value=with_values) for layer in Layer]
-    return [*cells, format_line(line.feedback)] if with_feedback else cells
+    if with_feedback:
+        return [*cells, format_line(line.feedback)]
+    return cells

@@ -97,7 +97,10 @@ def format_verdict(outcome: Outcome | None, state: State | None, *, with_value: 
             return Text(f"{value:.2f}")
     # Advice that was skipped or errored is so like a verdict.
     state = get_state(outcome) if state is None else state
-    number = f" {outcome.value:.2f}" if with_value and isinstance(outcome, Scored) else ""
+    if with_value and isinstance(outcome, Scored):
+        number = f" {outcome.value:.2f}"
+    else:
+        number = ""
     return Text(f"{_CELLS[state]}{number}", style=STATE_STYLES[state])
 
 

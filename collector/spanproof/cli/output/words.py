@@ -15,8 +15,13 @@ def format_count(number: int, noun: str, plural: str | None = None) -> str:
 def format_amount(amount: float, unit: str) -> str:
     """Return an amount with its unit: `1 step`, `10,476 tokens`, `0.031 USD`."""
     # Units are plurals of words (`steps`) or symbols, which have one or two letters or none to lose.
-    singular = unit.removesuffix("s") if amount == 1 and len(unit) > 2 else unit
-    return f"{amount:,.0f} {singular}" if amount.is_integer() else f"{amount:,.4g} {singular}"
+    if amount == 1 and len(unit) > 2:
+        singular = unit.removesuffix("s")
+    else:
+        singular = unit
+    if amount.is_integer():
+        return f"{amount:,.0f} {singular}"
+    return f"{amount:,.4g} {singular}"
 
 
 def format_duration(nanoseconds: int) -> str:
@@ -26,7 +31,9 @@ def format_duration(nanoseconds: int) -> str:
         return f"{int(seconds // 60)} min {int(seconds % 60)} s"
     if seconds >= 1:
         return f"{seconds:.1f} s"
-    return f"{seconds * 1e3:.0f} ms" if seconds >= 0.01 else f"{seconds * 1e3:.1f} ms"
+    if seconds >= 0.01:
+        return f"{seconds * 1e3:.0f} ms"
+    return f"{seconds * 1e3:.1f} ms"
 
 
 def format_time(unix_ns: int, pattern: str = "%Y-%m-%d %H:%M:%S") -> str:

@@ -192,7 +192,9 @@ class Acceptor:
 
     def redact_text(self, text: str) -> str:
         """Return a text without what must not be kept."""
-        return text if self._redactor is None else self._redactor.redact_text(text)
+        if self._redactor is None:
+            return text
+        return self._redactor.redact_text(text)
 
     async def handle_request(self, sent: Sent, entry: Entry) -> Message:
         """Take a request; returns the answer once it is durable.
@@ -254,7 +256,10 @@ class Acceptor:
         index = build_index(request, plain, sent.project or self._project)
         if index.changed:
             plain, as_sent = request.SerializeToString(), False
-        stored = _COMPRESSED.get(sent.content_encoding.strip().lower()) if as_sent else None
+        if as_sent:
+            stored = _COMPRESSED.get(sent.content_encoding.strip().lower())
+        else:
+            stored = None
         return _Decoded(
             request=request,
             index=index,
@@ -280,7 +285,10 @@ class Acceptor:
         redacted = self._redactor.redact(request) if self._redactor is not None else 0
         if sent.project is not None:
             set_project(request, sent.signal, sent.project, unpacked)
-        evidence = read_log_evidence(request) if sent.signal is Signal.LOGS else Evidence()
+        if sent.signal is Signal.LOGS:
+            evidence = read_log_evidence(request)
+        else:
+            evidence = Evidence()
         self._telemetry.bytes_received.inc(len(unpacked))
         if evidence.scores:
             self._write_scores(evidence.scores)

@@ -153,4 +153,6 @@ def _find_file_mark(file: Path | None) -> Mapping[str, int] | None:
         found = file.stat() if file is not None else None
     except OSError:
         return None
-    return {"time": found.st_mtime_ns, "size": found.st_size, "node": found.st_ino} if found else None
+    if found:
+        return {"time": found.st_mtime_ns, "size": found.st_size, "node": found.st_ino}
+    return None

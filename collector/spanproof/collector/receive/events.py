@@ -127,7 +127,10 @@ def _add_score(
         )
         return
     explanation = attributes.get(genai.EVALUATION_EXPLANATION)
-    shown_explanation = explanation[:_EXPLANATION_CHARS] if isinstance(explanation, str) else ""
+    if isinstance(explanation, str):
+        shown_explanation = explanation[:_EXPLANATION_CHARS]
+    else:
+        shown_explanation = ""
     span_id = target.span_id if _is_id(target.span_id, 8) else None
     found.scores.append(
         ExternalScore(
@@ -154,7 +157,9 @@ def _is_id(text: str, size: int) -> bool:
 
 def _find_number(attributes: Mapping[str, AttributeValue]) -> float | None:
     amount = attributes.get(genai.EVALUATION_SCORE_VALUE)
-    return float(amount) if isinstance(amount, int | float) and math.isfinite(amount) else None
+    if isinstance(amount, int | float) and math.isfinite(amount):
+        return float(amount)
+    return None
 
 
 def _find_value(number: float | None, label: Label | None) -> float | None:

@@ -127,5 +127,7 @@ def _without_port(peer: str) -> str:
 def _find_metadata(context: grpc.aio.ServicerContext[bytes, bytes], name: str) -> str | None:
     for key, value in context.invocation_metadata() or ():
         if key == name:
-            return value if isinstance(value, str) else value.decode("latin-1")
+            if isinstance(value, str):
+                return value
+            return value.decode("latin-1")
     return None

@@ -139,7 +139,10 @@ class _Export:
         return Response(answer.SerializeToString(), media_type=_PROTOBUF)
 
     def _build_refusal(self, request: Request, refusal: Refused) -> Response:
-        peer = f"{request.client.host}:{request.client.port}" if request.client else "unknown"
+        if request.client:
+            peer = f"{request.client.host}:{request.client.port}"
+        else:
+            peer = "unknown"
         self._acceptor.record_refusal(_PROTOCOL, refusal, peer)
         headers = {}
         if refusal.retry_after_s is not None:

@@ -102,7 +102,10 @@ class JsonEndpoints:
         headers = request.headers
         project = self.acceptor.find_project(headers.get("authorization"), role, headers.get(PROJECT_HEADER))
         host = request.headers.get("host", "")
-        name = host if host.endswith("]") else host.rpartition(":")[0] or host
+        if host.endswith("]"):
+            name = host
+        else:
+            name = host.rpartition(":")[0] or host
         if not self.acceptor.has_tokens and name not in _LOOPBACK:
             # A site may point its own name at 127.0.0.1 and have a browser send whatever it likes.
             raise Refused(
@@ -140,7 +143,10 @@ def parse_document(model: type[_B], body: bytes) -> _B:
 
 
 def _build_refusal(refusal: Refused) -> Response:
-    headers = {"www-authenticate": "Bearer"} if refusal.reason is Reason.UNAUTHENTICATED else {}
+    if refusal.reason is Reason.UNAUTHENTICATED:
+        headers = {"www-authenticate": "Bearer"}
+    else:
+        headers = {}
     if refusal.retry_after_s is not None:
         headers["retry-after"] = str(refusal.retry_after_s)
     return Response(refusal.encode_status(), refusal.http_status, headers, _JSON)

@@ -40,7 +40,9 @@ async def read_body(
 
     def deadline() -> float:
         floor = limits.min_body_bytes_per_s
-        return min(end, began + _GRACE_S + size / floor) if floor else end
+        if floor:
+            return min(end, began + _GRACE_S + size / floor)
+        return end
 
     try:
         async with asyncio.timeout_at(deadline()) as timeout:

@@ -135,7 +135,9 @@ class Redactor:
             document = orjson.loads(text)
             redacted = self._walk(document)
             # Written anew only where it must be: its spelling is the sender's.
-            return self._redact_plain_text(text) if redacted == document else orjson.dumps(redacted).decode()
+            if redacted == document:
+                return self._redact_plain_text(text)
+            return orjson.dumps(redacted).decode()
         except orjson.JSONDecodeError:
             return self._redact_plain_text(self._redact_members(text))
         except RecursionError:
@@ -167,7 +169,9 @@ class Redactor:
         for pattern in self._patterns:
             if pattern.search(text) is not None:
                 text = pattern.sub(lambda _: self._replacement, text)
-        return mask_secrets(text, lambda _: self._replacement) if self._secrets else text
+        if self._secrets:
+            return mask_secrets(text, lambda _: self._replacement)
+        return text
 
     def _hides(self, key: str) -> bool:
         lowered = key.lower()

@@ -34,7 +34,9 @@ def find_project(grant: Grant, named: str | None) -> str | None:
         raise Refused(Reason.MALFORMED, f"{PROJECT_HEADER} must be 1 to 200 printable characters")
     if grant.project is not None and named is not None and named != grant.project:
         raise Refused(Reason.FORBIDDEN, f"the token is for another project than {named!r}")
-    return grant.project if grant.project is not None else named
+    if grant.project is not None:
+        return grant.project
+    return named
 
 
 def set_project(request: Message, signal: Signal, project: str, body: bytes) -> bool:

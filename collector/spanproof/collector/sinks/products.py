@@ -379,7 +379,9 @@ def _remove_label(client: httpx.Client, path: str, *, only_if: bool) -> None:
 
 def _format_labelled(item: Item) -> str:
     """Return the explanation behind the label, for products that have no place for one."""
-    return f"{item.label}: {item.explanation}" if item.label else item.explanation
+    if item.label:
+        return f"{item.label}: {item.explanation}"
+    return item.explanation
 
 
 def _compute_rounded(amount: float | None) -> float | None:

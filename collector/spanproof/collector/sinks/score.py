@@ -50,7 +50,9 @@ class Item:
     def value(self) -> float | None:
         """The value from 0 to 1; None of what is open, skipped or errored."""
         outcome = self.score.outcome
-        return float(outcome.value) if isinstance(outcome, Scored) and not is_open(self.score) else None
+        if isinstance(outcome, Scored) and not is_open(self.score):
+            return float(outcome.value)
+        return None
 
     @property
     def label(self) -> str | None:

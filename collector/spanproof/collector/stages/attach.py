@@ -46,7 +46,9 @@ _EVALUATION_NAME = ".name"
 def format_evaluation_name(score: Score) -> str:
     """Return `spanproof.<layer>` for a layer's own value, else `spanproof.<layer>.<name>`."""
     own = score.name == score.layer.value
-    return f"spanproof.{score.layer.value}" if own else f"spanproof.{score.layer.value}.{score.name}"
+    if own:
+        return f"spanproof.{score.layer.value}"
+    return f"spanproof.{score.layer.value}.{score.name}"
 
 
 def get_span_id(score: Score) -> str:
@@ -296,4 +298,6 @@ def _to_key_values(attributes: Mapping[str, AttributeValue]) -> list[KeyValue]:
 
 def _normalise_surrogates(text: str) -> str:
     """Return text without the lone surrogates that snippets may hold and protobuf strings cannot."""
-    return text.encode("utf-8", "replace").decode() if not text.isascii() else text
+    if not text.isascii():
+        return text.encode("utf-8", "replace").decode()
+    return text

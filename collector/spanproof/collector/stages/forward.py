@@ -79,7 +79,10 @@ class Forwarder:
         if not self._lanes:
             return
         requests = [self._build_requests(evaluated) for evaluated in batch]
-        own = build_own_spans(batch, time.time_ns()).SerializeToString() if self._sends_own else b""
+        if self._sends_own:
+            own = build_own_spans(batch, time.time_ns()).SerializeToString()
+        else:
+            own = b""
         for lane in self._lanes:
             lane.add_traces(requests, own)
 
@@ -144,7 +147,10 @@ class _TargetLane(QueueLane[RequestQueue]):
     def add_traces(self, requests: Iterable[_TraceRequests], own_traces: bytes) -> None:
         wanted: list[tuple[Signal, bytes]] = []
         for request in requests:
-            spans = request.judged if self._target.traces == "all" else request.plain
+            if self._target.traces == "all":
+                spans = request.judged
+            else:
+                spans = request.plain
             wanted += [(Signal.TRACES, spans), (Signal.LOGS, request.events)]
         self._add_requests(self._select_wanted(wanted) + self._select_own(own_traces))
 
@@ -155,7 +161,9 @@ class _TargetLane(QueueLane[RequestQueue]):
         return [(signal, body) for signal, body in requests if body and signal in self._wanted]
 
     def _select_own(self, body: bytes) -> list[tuple[Signal, bytes]]:
-        return [(Signal.TRACES, body)] if body and self._target.own_traces else []
+        if body and self._target.own_traces:
+            return [(Signal.TRACES, body)]
+        return []
 
     def _add_requests(self, wanted: Sequence[tuple[Signal, bytes]]) -> None:
         if not wanted:

@@ -83,10 +83,16 @@ def build_index(request: ExportTraceServiceRequest, body: bytes, project: str = 
     for resource, raw_resource in zip(
         request.resource_spans, _Shallow.FromString(body).resources, strict=True
     ):
-        of_resource = find_named_project(resource.resource.attributes) if names_projects else None
+        if names_projects:
+            of_resource = find_named_project(resource.resource.attributes)
+        else:
+            of_resource = None
         for scope, raw_scope in zip(resource.scope_spans, raw_resource.scopes, strict=True):
             for span, raw in zip(scope.spans, raw_scope.spans, strict=True):
-                of_span = get_span_project(span, of_resource, project) if names_projects else project
+                if names_projects:
+                    of_span = get_span_project(span, of_resource, project)
+                else:
+                    of_span = project
                 entry = span.span_id, isal_zlib.crc32(raw).to_bytes(4, "little"), _get_parent_id(span)
                 growing.setdefault((of_span, span.trace_id), []).extend(entry)
                 spans += 1
@@ -185,7 +191,9 @@ def _has_ids(span: OtlpSpan) -> bool:
 
 def _get_parent_id(span: OtlpSpan) -> bytes:
     parent: bytes = span.parent_span_id
-    return parent if len(parent) == len(NO_SPAN_ID) else NO_SPAN_ID
+    if len(parent) == len(NO_SPAN_ID):
+        return parent
+    return NO_SPAN_ID
 
 
 def _build_shallow_class() -> Any:

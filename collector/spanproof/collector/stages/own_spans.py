@@ -41,7 +41,9 @@ def build_own_spans(batch: Iterable[Evaluated], stored_ns: int) -> ExportTraceSe
     for evaluated in batch:
         if evaluated.work is not None:
             _add_trace(scope, evaluated, evaluated.work, stored_ns)
-    return request if scope.spans else ExportTraceServiceRequest()
+    if scope.spans:
+        return request
+    return ExportTraceServiceRequest()
 
 
 def _add_trace(scope: ScopeSpans, evaluated: Evaluated, work: Work, stored_ns: int) -> None:

@@ -82,7 +82,9 @@ class RequestQueue:
             row = self._db.execute(
                 "SELECT number, signal, body FROM requests ORDER BY number LIMIT 1"
             ).fetchone()
-        return Waiting(row[0], Signal(row[1]), row[2]) if row is not None else None
+        if row is not None:
+            return Waiting(row[0], Signal(row[1]), row[2])
+        return None
 
     def remove(self, done: Waiting) -> None:
         """Note that a request need not be sent any more."""

@@ -47,11 +47,10 @@ class WorkClock:
         now_s, waits = self._read_time(), self._read_waits(self._pid)
         passed_s = now_s - self._last_s
         # The process waits for its children, or they for it: the longest wait held all of them up.
-        waited_s = (
-            0.0
-            if self._waits is None
-            else max((wait - self._waits.get(pid, 0.0) for pid, wait in waits.items()), default=0.0)
-        )
+        if self._waits is None:
+            waited_s = 0.0
+        else:
+            waited_s = max((wait - self._waits.get(pid, 0.0) for pid, wait in waits.items()), default=0.0)
         self._worked_s += max(0.0, passed_s - waited_s)
         self._last_s, self._waits = now_s, waits
         return self._worked_s

@@ -117,4 +117,6 @@ def _build_finding_row(position: int, finding: Finding) -> dict[str, object]:
 
 def _normalise_surrogates(text: str) -> str:
     """Return text without the lone surrogates that code may hold and JSON in UTF-8 cannot."""
-    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode()

@@ -157,7 +157,9 @@ class _Process:
             self.start()
             until = max(until, time.monotonic() + _AFTER_START_S)
         scanned = self._send_and_receive([job], until)
-        return _build_unscanned("scanner_error", scanned.error) if scanned.error else scanned
+        if scanned.error:
+            return _build_unscanned("scanner_error", scanned.error)
+        return scanned
 
     def end(self) -> None:
         """End the process, if there is one."""

@@ -57,11 +57,10 @@ class Router:
         with self._guard:
             if key in self._known and now_s - self._known[key][0] < _FRESH_S:
                 return self._known[key][1]
-        counted = (
-            self._fetch_agent_rate(rule, request)
-            if rule.of == "agent"
-            else self._fetch_trace_rate(rule, request)
-        )
+        if rule.of == "agent":
+            counted = self._fetch_agent_rate(rule, request)
+        else:
+            counted = self._fetch_trace_rate(rule, request)
         with self._guard:
             self._known.pop(key, None)
             self._known[key] = now_s, counted

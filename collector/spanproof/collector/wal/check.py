@@ -65,7 +65,10 @@ def list_reports(directory: Path) -> list[SegmentReport]:
             else:
                 damaged.append((gap.start, gap.end))
         first_number, last_number = (records[0].number, records[-1].number) if records else (None, None)
-        missing = range(max(expected, checkpoint.below), first) if expected is not None else range(0)
+        if expected is not None:
+            missing = range(max(expected, checkpoint.below), first)
+        else:
+            missing = range(0)
         reports.append(
             SegmentReport(
                 path=path,

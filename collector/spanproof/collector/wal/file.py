@@ -126,7 +126,9 @@ def classify_gap(gap: Gap, records: list[Record], *, last: bool, durable: int) -
     if any(group > gap.missing for group in groups):
         return GapKind.DAMAGED
     # Pages of one group reach the disk in any order, and nothing of the last group was acknowledged.
-    return GapKind.TORN if groups or gap.cut else GapKind.DAMAGED
+    if groups or gap.cut:
+        return GapKind.TORN
+    return GapKind.DAMAGED
 
 
 def find_record(path: Path, offset: int) -> Record | None:

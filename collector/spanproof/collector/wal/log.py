@@ -544,7 +544,9 @@ def _get_number_after(
     following = [record.number for record in records if record.offset >= gap.end]
     if following:
         return following[0]
-    return later_segments[0][0] if later_segments else durable
+    if later_segments:
+        return later_segments[0][0]
+    return durable
 
 
 def _write_all(file: FileIO, content: bytes) -> None:

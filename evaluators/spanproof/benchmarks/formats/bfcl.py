@@ -43,7 +43,10 @@ def iter_bfcl(source: Source) -> Iterator[Problem]:
             raise BenchmarkError(
                 f"{location}: no acceptable calls for {identity}; give their file with --answers"
             )
-        messages = turns[0] if turns and isinstance(turns[0], list) else turns
+        if turns and isinstance(turns[0], list):
+            messages = turns[0]
+        else:
+            messages = turns
         yield CallProblem(
             id=identity,
             prompt=json.dumps({"messages": messages, "functions": row.get("function")}, ensure_ascii=False),
@@ -84,7 +87,9 @@ class CallProblem(Problem):
 
     def _evaluate_calls(self, calls: list[Call] | None) -> Graded:
         if not self.must_call:
-            return build_failed_grade(f"{calls[0].name} is called, and no function fits") if calls else PASSED
+            if calls:
+                return build_failed_grade(f"{calls[0].name} is called, and no function fits")
+            return PASSED
         if not calls:
             return build_failed_grade("no call can be read from the answer")
         if not self.acceptable:
@@ -142,9 +147,15 @@ def _holds(found: Mapping[str, Any], key: str, values: Any) -> bool:
 def _read_answers(source: Source) -> dict[str, Any]:
     path = source.answers
     if path is None:
-        folder = source.problems if source.problems.is_dir() else source.problems.parent
+        if source.problems.is_dir():
+            folder = source.problems
+        else:
+            folder = source.problems.parent
         solutions = folder / "possible_answer"
-        path = solutions if source.problems.is_dir() else solutions / source.problems.name
+        if source.problems.is_dir():
+            path = solutions
+        else:
+            path = solutions / source.problems.name
         if not path.exists():
             return {}
     return {

@@ -63,7 +63,10 @@ def iter_humaneval_x(path: Path) -> Iterator[Problem]:
         if language == "go":
             # Its tests bring their own imports, which must stand in front of the prompt's declarations.
             setup, imports = str(row.get("test_setup") or ""), str(row.get("import") or "")
-            prompt = setup + "\n" + prompt.replace(imports, "") if setup else prompt
+            if setup:
+                prompt = setup + "\n" + prompt.replace(imports, "")
+            else:
+                prompt = prompt
         example = row.get("example_test")
         public: tuple[Check, ...] = ()
         if is_python:
@@ -107,7 +110,9 @@ def iter_multipl_e(path: Path) -> Iterator[Problem]:
 def find_reference(row: Row, problem: str, name: str = "canonical_solution") -> Answer | None:
     """Return the project's own solution, a continuation of the prompt."""
     solution = row.get(name)
-    return Answer(problem, solution) if isinstance(solution, str) and solution.strip() else None
+    if isinstance(solution, str) and solution.strip():
+        return Answer(problem, solution)
+    return None
 
 
 def read_imports(prompt: str) -> str:

@@ -109,7 +109,10 @@ def _build_check(location: str, test: Row, function: str, starter: str) -> Check
 def _read_function_name(location: str, row: Row) -> str:
     metadata = row.get("metadata") or "{}"
     try:
-        read = json.loads(metadata) if isinstance(metadata, str) else metadata
+        if isinstance(metadata, str):
+            read = json.loads(metadata)
+        else:
+            read = metadata
     except ValueError as problem:
         raise BenchmarkError(f"{location}: field 'metadata' is no JSON: {problem}") from problem
     name = str(read.get("func_name") or "") if isinstance(read, dict) else ""

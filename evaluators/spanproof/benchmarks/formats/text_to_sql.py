@@ -92,19 +92,23 @@ class QueryProblem(Problem):
                 f"the published query ends with {wanted.failure_class.value}", wanted.failure_class
             )
         if found.failure_class is not FailureClass.OK:
-            why = found.raised.message if found.raised else found.failure_class.value
+            if found.raised:
+                why = found.raised.message
+            else:
+                why = found.failure_class.value
             return build_failed_grade(why, found.failure_class, found.wall_s)
         theirs, ours = _find_rows(wanted), _find_rows(found)
         if theirs is None:
             return build_unjudged_grade("the published query gives more rows than are kept")
         if ours is None:
             return build_failed_grade("the query gives no rows, or more than the published one")
-        same = ours == theirs if _ORDERED.search(self.query) else Counter(ours) == Counter(theirs)
-        return (
-            PASSED
-            if same
-            else build_failed_grade(f"gives {len(ours)} rows that differ from the {len(theirs)} expected")
-        )
+        if _ORDERED.search(self.query):
+            same = ours == theirs
+        else:
+            same = Counter(ours) == Counter(theirs)
+        if same:
+            return PASSED
+        return build_failed_grade(f"gives {len(ours)} rows that differ from the {len(theirs)} expected")
 
     def _run(self, query: str, setup: GradingSetup) -> Execution:
         data = self.database.read_bytes()

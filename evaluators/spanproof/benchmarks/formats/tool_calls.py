@@ -46,7 +46,10 @@ def _find_json_call(entry: Any) -> Call | None:
         return calls[0] if calls and len(calls) == 1 else None
     if not isinstance(entry, dict):
         return None
-    entry = entry.get("function") if isinstance(entry.get("function"), dict) else entry
+    if isinstance(entry.get("function"), dict):
+        entry = entry.get("function")
+    else:
+        entry = entry
     if isinstance(entry.get("name"), str):
         arguments = entry.get("arguments", entry.get("kwargs", entry.get("parameters", {})))
         return _find_call(entry["name"], arguments)
@@ -71,7 +74,10 @@ def _find_python_calls(text: str) -> list[Call] | None:
         body = ast.parse(stripped, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    nodes = body.elts if isinstance(body, ast.List | ast.Tuple) else [body]
+    if isinstance(body, ast.List | ast.Tuple):
+        nodes = body.elts
+    else:
+        nodes = [body]
     calls = []
     for node in nodes:
         if not isinstance(node, ast.Call) or node.args:

@@ -87,12 +87,16 @@ def _compute_patched_file(files: Mapping[str, str], old: str, new: str, hunks: l
     if not (_is_inside(old) and _is_inside(new)) or old == new == _NOTHING:
         return None
     before = "" if old == _NOTHING else files.get(old)
-    return _compute_patched_text(before, hunks) if before is not None and hunks else None
+    if before is not None and hunks:
+        return _compute_patched_text(before, hunks)
+    return None
 
 
 def _read_path(text: str, prefix: str) -> str:
     path = text.partition("\t")[0].strip().strip('"')
-    return path.removeprefix(prefix) if path != _NOTHING else path
+    if path != _NOTHING:
+        return path.removeprefix(prefix)
+    return path
 
 
 def _is_inside(path: str) -> bool:

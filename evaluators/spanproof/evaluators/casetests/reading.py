@@ -53,11 +53,15 @@ def read_tests(document: Any, location: str) -> CaseTests:
         where = ".".join(str(part) for part in first["loc"])
         message = _describe_problem(first)
         if first["type"] == "extra_forbidden":
-            allowed = (
-                ", ".join(CaseTests.model_fields) if len(first["loc"]) == 1 else "those in docs/suites.md"
-            )
+            if len(first["loc"]) == 1:
+                allowed = ", ".join(CaseTests.model_fields)
+            else:
+                allowed = "those in docs/suites.md"
             message = f"there is no such key; known are {allowed}"
-        more = f" ({len(problems.errors()) - 1} more)" if len(problems.errors()) > 1 else ""
+        if len(problems.errors()) > 1:
+            more = f" ({len(problems.errors()) - 1} more)"
+        else:
+            more = ""
         raise TestsError(
             f"{location}: {where}: {message}{more}" if where else f"{location}: {message}{more}"
         ) from problems

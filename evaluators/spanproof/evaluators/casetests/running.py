@@ -124,7 +124,9 @@ def _build_subject(tests: CaseTests, run: Run) -> Subject:
     if imports_files and tests.has_work and tests.snippet is None:
         return Subject(FIND_MODULES, ())
     subject = build_subject(run, tests.snippet)
-    return replace(subject, source=FIND_MODULES + subject.source) if imports_files else subject
+    if imports_files:
+        return replace(subject, source=FIND_MODULES + subject.source)
+    return subject
 
 
 def build_unrun_report(tests: CaseTests, reason: str, cause: UnrunCause) -> TestReport:
@@ -303,7 +305,10 @@ class _Testing:
                 raise CannotRun(UnrunCause.DEPENDENCY_MISSING, reason)
         if not self.subject.ran_well:
             return
-        of_code = execution if tests is None else self._run_program(self.subject.source)
+        if tests is None:
+            of_code = execution
+        else:
+            of_code = self._run_program(self.subject.source)
         if of_code.failure_class is FailureClass.MISSING_DEPENDENCY:
             reason = f"the sandbox does not have what the code needs: {_describe_missing(of_code)}"
             raise CannotRun(UnrunCause.DEPENDENCY_MISSING, reason)
@@ -353,7 +358,9 @@ def _get_reported_names(text: TestText, execution: Execution) -> Sequence[str | 
 
 
 def _describe_missing(execution: Execution) -> str:
-    return execution.raised.message if execution.raised is not None else "it does not say what"
+    if execution.raised is not None:
+        return execution.raised.message
+    return "it does not say what"
 
 
 def _find_failure_reason(execution: Execution) -> str | None:
@@ -368,7 +375,9 @@ def _find_failure_reason(execution: Execution) -> str | None:
     if not message.startswith((FALSIFIED, NO_FORM)):
         return None
     words = " ".join(message.split())
-    return words if len(words) <= _MAX_WHY else f"{words[: _MAX_WHY - 1]}…"
+    if len(words) <= _MAX_WHY:
+        return words
+    return f"{words[: _MAX_WHY - 1]}…"
 
 
 def _is_assertion_failure(execution: Execution) -> bool:

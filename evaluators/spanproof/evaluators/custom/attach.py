@@ -39,7 +39,10 @@ class Attach:
 
     def fits(self, span: Span, run: Run) -> bool:
         """Whether this span of the run is judged."""
-        kinds = {span.kind, SpanKind.AGENT} if span.span_id == run.span_id else {span.kind} - {SpanKind.AGENT}
+        if span.span_id == run.span_id:
+            kinds = {span.kind, SpanKind.AGENT}
+        else:
+            kinds = {span.kind} - {SpanKind.AGENT}
         if self.kind is not None and self.kind not in kinds:
             return False
         attributes = {**span.resource, **span.attributes}
@@ -57,7 +60,9 @@ def _parse_tags(value: object) -> list[str]:
     """Return the tags of a span: a list, or a text with commas."""
     if isinstance(value, str):
         return [tag.strip() for tag in value.split(",")]
-    return [str(tag) for tag in value] if isinstance(value, list | tuple) else []
+    if isinstance(value, list | tuple):
+        return [str(tag) for tag in value]
+    return []
 
 
 def _list_names(span: Span, run: Run) -> list[str]:

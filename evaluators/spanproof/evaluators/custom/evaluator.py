@@ -103,7 +103,9 @@ class CustomEvaluator(Evaluator):
         """Return what it needs: a function, the outcome of the code; a built-in check, nothing."""
         if isinstance(self._function, BuiltIn):
             return Needs.NOTHING
-        return get_replay_need(run) if self._wiring.attach.takes(run, self.name) else Needs.NOTHING
+        if self._wiring.attach.takes(run, self.name):
+            return get_replay_need(run)
+        return Needs.NOTHING
 
     def _evaluate_spans(self, evidence: RunEvidence, spans: Sequence[Span]) -> list[Outcome]:
         function = self._function
@@ -134,7 +136,10 @@ class CustomEvaluator(Evaluator):
             return Errored(returned.error_type or "Error", returned.message)
         label = None
         if self._wiring.pass_at is not None:
-            bounds = UNIT if isinstance(self._function, BuiltIn) else self._function.range
+            if isinstance(self._function, BuiltIn):
+                bounds = UNIT
+            else:
+                bounds = self._function.range
             enough = normalise_number(self._wiring.pass_at, bounds)
             label = Label.PASS if returned.score >= enough else Label.FAIL
         explanation = returned.explanation or f"{self._function.name} says so"
@@ -196,4 +201,6 @@ def _to_json(value: object) -> JsonValue:
     """Return an attribute as JSON: bytes and the like as their text."""
     if isinstance(value, tuple | list):
         return [_to_json(item) for item in value]
-    return value if isinstance(value, bool | int | float | str | None) else str(value)
+    if isinstance(value, bool | int | float | str | None):
+        return value
+    return str(value)

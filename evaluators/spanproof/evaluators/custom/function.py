@@ -274,6 +274,9 @@ def _build_missing_answer(execution: Execution, late: str) -> Returned:
     elif failure is FailureClass.OUTPUT_LIMIT:
         message = f"it printed more than {_LIMITS.output_kill_bytes >> 20} MiB"
     else:
-        how = f"exit code {execution.exit_code}" if execution.signal is None else f"signal {execution.signal}"
+        if execution.signal is None:
+            how = f"exit code {execution.exit_code}"
+        else:
+            how = f"signal {execution.signal}"
         message = f"it ended the program with {how}: {execution.stderr[-500:].strip()}".rstrip(": ")
     return Returned(error_type=failure.value, message=message)

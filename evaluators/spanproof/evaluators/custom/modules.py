@@ -54,7 +54,10 @@ def _iter_imports(language: str, source: str) -> Iterator[tuple[str, Any]]:
     data = source.encode("utf-8", "replace")
     tree = parse(language, data)
     for node in tree.root_node.children if tree else ():
-        module = node.child_by_field_name("source") if node.type == "import_statement" else None
+        if node.type == "import_statement":
+            module = node.child_by_field_name("source")
+        else:
+            module = None
         if module is not None:
             yield data[module.start_byte + 1 : module.end_byte - 1].decode(), node
 
@@ -66,4 +69,6 @@ def _get_namespace_alias(statement: Any) -> Any:
     clauses = (child for child in statement.children if child.type == "import_clause")
     spaces = (node for clause in clauses for node in clause.children if node.type == "namespace_import")
     space = next(spaces, None)
-    return None if space is None else next(node for node in space.children if node.type == "identifier")
+    if space is None:
+        return None
+    return next(node for node in space.children if node.type == "identifier")

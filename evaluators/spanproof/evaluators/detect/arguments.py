@@ -135,7 +135,9 @@ def _find_argument_language(
         found = declared or _find_hinted_language(source, hinted)
         return found or (Language.OTHER if _CODE_TOOL.search(tool) else None)
     if key in _SHELL_KEYS:
-        return Language.BASH if hinted is Language.BASH else declared or _find_code_language(source)
+        if hinted is Language.BASH:
+            return Language.BASH
+        return declared or _find_code_language(source)
     if key in _SQL_KEYS and _is_query(source, is_named=hinted is Language.SQL or "sql" in key):
         return Language.SQL
     if key in _WHOLE_KEYS and only:
@@ -154,8 +156,12 @@ def _find_only_argument_language(tool: str, source: str) -> Language | None:
     if hinted is Language.SQL:
         return Language.SQL if _SQL_VERB.match(source) else None
     if hinted is not None:
-        return hinted if hinted is Language.BASH else _find_hinted_language(source, hinted)
-    return _find_code_language(source) if _CODE_TOOL.search(tool) else None
+        if hinted is Language.BASH:
+            return hinted
+        return _find_hinted_language(source, hinted)
+    if _CODE_TOOL.search(tool):
+        return _find_code_language(source)
+    return None
 
 
 def _find_hinted_language(source: str, hinted: Language | None) -> Language | None:
@@ -170,7 +176,9 @@ def _find_hinted_language(source: str, hinted: Language | None) -> Language | No
 def _find_code_language(source: str) -> Language | None:
     """Return the language of code proper: documents of data are none."""
     language = find_language(source)
-    return None if language in (Language.JSON, Language.YAML, Language.HTML) else language
+    if language in (Language.JSON, Language.YAML, Language.HTML):
+        return None
+    return language
 
 
 def _find_tool_language(tool: str) -> Language | None:

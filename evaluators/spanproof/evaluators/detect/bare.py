@@ -146,7 +146,9 @@ def _find_root_session(text: str) -> BareSnippet | None:
     if not (answers and compute_python_weight(stripped) == 0) and len(commands) < 2:
         return None
     is_script = answers and find_language("\n".join(line for line in lines if line[:2] != "# ")) is not None
-    return None if is_script else BareSnippet(Language.BASH, *_get_span_without_blank_lines(text))
+    if is_script:
+        return None
+    return BareSnippet(Language.BASH, *_get_span_without_blank_lines(text))
 
 
 def _iter_yaml_paragraphs(text: str) -> Iterator[BareSnippet]:
@@ -174,7 +176,10 @@ def _iter_run_snippets(text: str, start: int, end: int) -> Iterator[BareSnippet]
         if language is None:
             # A sentence that was cut, or one without its full stop, may touch the code.
             span = _get_code_span(text, *span)
-            language = find_language(text[span[0] : span[1]]) if "\n" in text[span[0] : span[1]] else None
+            if "\n" in text[span[0] : span[1]]:
+                language = find_language(text[span[0] : span[1]])
+            else:
+                language = None
         if language is not None:
             yield BareSnippet(language, *span)
 

@@ -147,7 +147,9 @@ def _find_language(match: re.Match[str], source: str) -> Language | None:
     mark = match["mark"].lower()
     if mark in MARKS:
         return MARKS[mark]
-    return None if mark in _NO_CODE else find_language(source, least=ENOUGH - 1)
+    if mark in _NO_CODE:
+        return None
+    return find_language(source, least=ENOUGH - 1)
 
 
 def _find_tag_language(match: re.Match[str], source: str) -> Language | None:

@@ -81,4 +81,6 @@ def _find_shown(request: Message, history: Sequence[Message]) -> str | None:
 
 def _find_error(observation: str) -> SpanError | None:
     found = _FAILED.search(observation)
-    return SpanError(found["type"], found["message"].strip()) if found is not None else None
+    if found is not None:
+        return SpanError(found["type"], found["message"].strip())
+    return None

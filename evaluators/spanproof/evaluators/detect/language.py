@@ -151,9 +151,14 @@ def find_language(source: str, least: int = ENOUGH) -> Language | None:
         source: a text without its fences.
         least: how much the signs must weigh; less where something else says already that it is code.
     """
-    source = source[:_MAX_READ_CHARS] if len(source) > _MAX_READ_CHARS else source
+    if len(source) > _MAX_READ_CHARS:
+        source = source[:_MAX_READ_CHARS]
+    else:
+        source = source
     found = _find_structured_language(source, least)
-    return classify_unscanned(source) if found is Language.OTHER else found
+    if found is Language.OTHER:
+        return classify_unscanned(source)
+    return found
 
 
 def _find_structured_language(source: str, least: int) -> Language | None:
@@ -189,7 +194,10 @@ def _compute_weights(source: str) -> dict[Language, int]:
 def _find_heaviest_language(source: str, weights: dict[Language, int], least: int) -> Language | None:
     """Return the language whose signs weigh most; None where they weigh too little for code."""
     rivals = max(weights[language] for language in _FAMILY)
-    parsed = compute_python_weight(source) if weights[Language.PYTHON] or rivals < ENOUGH else 0
+    if weights[Language.PYTHON] or rivals < ENOUGH:
+        parsed = compute_python_weight(source)
+    else:
+        parsed = 0
     weights[Language.PYTHON] += parsed
     family = sum(weights[language] for language in _FAMILY) + _compute_brace_weight(source)
     alone: dict[Language, int] = {one: weight for one, weight in weights.items() if one not in _FAMILY}
@@ -199,7 +207,9 @@ def _find_heaviest_language(source: str, weights: dict[Language, int], least: in
         return None
     needed = least + _compute_prose_weight(source, in_query=best is Language.SQL and alone[best] > family)
     if max(family, alone[best]) < needed:
-        return _find_language_by_model(source, least, max(family, alone[best])) if needed <= ENOUGH else None
+        if needed <= ENOUGH:
+            return _find_language_by_model(source, least, max(family, alone[best]))
+        return None
     if _is_undisputed(best, alone, family, parsed):
         return best
     return _classify_by_vote(source, weights, alone, family)
@@ -266,7 +276,9 @@ def _classify_by_vote(
         return Language.OTHER
     least_typed = 1 if voted is Language.TYPESCRIPT else ENOUGH
     is_typed = weights[Language.TYPESCRIPT] >= least_typed
-    return Language.TYPESCRIPT if is_typed else Language.JAVASCRIPT
+    if is_typed:
+        return Language.TYPESCRIPT
+    return Language.JAVASCRIPT
 
 
 def is_structured_json(text: str) -> bool:

@@ -111,7 +111,9 @@ def _classify_line(line: str, below: str, above: LineKind, last: LineKind) -> Li
     in_code = last in (LineKind.CODE, LineKind.EITHER)
     if bare.startswith("#"):
         touches_code = in_code and above is not LineKind.BLANK
-        return LineKind.CODE if touches_code or below.strip() else LineKind.PROSE
+        if touches_code or below.strip():
+            return LineKind.CODE
+        return LineKind.PROSE
     is_indented_code = in_code and _count_indent(line) > 0
     if not is_indented_code and not _CMDLET.match(line) and _is_prose(line):
         return LineKind.PROSE

@@ -40,7 +40,9 @@ def find_json_strings(text: str) -> list[JsonString] | None:
     except (orjson.JSONDecodeError, UnicodeEncodeError):
         return None
     found = list(_iter_json_strings(text, 0))
-    return _list_joined_cells(found) if '"cell_type"' in text else found
+    if '"cell_type"' in text:
+        return _list_joined_cells(found)
+    return found
 
 
 def find_repr_strings(text: str) -> list[JsonString] | None:

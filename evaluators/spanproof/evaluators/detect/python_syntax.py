@@ -37,9 +37,10 @@ def compute_python_weight(source: str) -> int:
     weight = sums = 0
     bound: set[str] = set()
     for statement in tree.body:
-        statement_weight = (
-            _ENOUGH if _uses_bound_names(statement, bound) else _compute_statement_weight(statement, source)
-        )
+        if _uses_bound_names(statement, bound):
+            statement_weight = _ENOUGH
+        else:
+            statement_weight = _compute_statement_weight(statement, source)
         sums += statement_weight == 1
         weight += statement_weight if statement_weight > 1 else 0
         if weight >= 2 * _ENOUGH:
@@ -58,7 +59,10 @@ def _uses_bound_names(statement: ast.stmt, bound: set[str]) -> bool:
         return False
     used = {node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name)}
     goes_on = not used.isdisjoint(bound)
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    if isinstance(statement, ast.Assign):
+        targets = statement.targets
+    else:
+        targets = [statement.target]
     bound.update(target.id for target in targets if isinstance(target, ast.Name) and len(target.id) > 1)
     return goes_on
 
@@ -125,7 +129,10 @@ _SHOWN: Final = frozenset(
 def _is_shown(call: ast.Call) -> bool:
     """Whether a statement is a value as an interpreter shows it: `array([1, 2])`, `Decimal('3')`."""
     function = call.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if isinstance(function, ast.Attribute):
+        name = function.attr
+    else:
+        name = getattr(function, "id", "")
     return name in _SHOWN and not any(
         isinstance(node, ast.Name) for argument in call.args for node in ast.walk(argument)
     )

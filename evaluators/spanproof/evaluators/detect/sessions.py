@@ -66,8 +66,13 @@ def _find_answered_commands(text: str) -> Framed | None:
         for number, line in enumerate(lines[:-1])
         if line.startswith(">")
     )
-    language = find_language("\n".join(prompt["command"] for prompt in prompts)) if is_answered else None
-    return Framed(language, prompts[0].start(), len(text.rstrip())) if language else None
+    if is_answered:
+        language = find_language("\n".join(prompt["command"] for prompt in prompts))
+    else:
+        language = None
+    if language:
+        return Framed(language, prompts[0].start(), len(text.rstrip()))
+    return None
 
 
 def _find_template(text: str) -> Framed | None:

@@ -55,7 +55,10 @@ def iter_statements(text: str) -> Iterator[tuple[int, int]]:
 
 def _find_end(text: str) -> int | None:
     """Return where the longest statement at the beginning of a text ends; None where none parses."""
-    end = len(text.rstrip(" .,:)!?\"'")) if not text.rstrip().endswith(("'", ")")) else len(text.rstrip())
+    if not text.rstrip().endswith(("'", ")")):
+        end = len(text.rstrip(" .,:)!?\"'"))
+    else:
+        end = len(text.rstrip())
     for _ in range(_WORDS_DROPPED):
         if _parses(text[:end]):
             return end

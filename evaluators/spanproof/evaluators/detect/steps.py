@@ -44,7 +44,10 @@ def find_step_code(trace: Trace, step: Span, following: Span | None) -> StepCode
     source = _find_source(history)
     observation = step.observation or _find_last_observation(history)
     if source is not None and following is not None:
-        path = own[1] if own is not None else f"{following.span_id}/input_messages"
+        if own is not None:
+            path = own[1]
+        else:
+            path = f"{following.span_id}/input_messages"
         return StepCode(source, path, observation)
     if own is not None and _has_run_code(step, observation):
         return StepCode(own[0], own[1], observation)

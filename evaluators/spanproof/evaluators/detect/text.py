@@ -121,16 +121,18 @@ def _find_document_snippets(text: str) -> list[TextSnippet] | None:
 
 def _find_json_snippets(text: str) -> list[TextSnippet] | None:
     strings = find_json_strings(text)
-    return None if strings is None else list(_iter_string_snippets(strings))
+    if strings is None:
+        return None
+    return list(_iter_string_snippets(strings))
 
 
 def _list_printed_call_snippets(text: str) -> list[TextSnippet]:
     """Return code in a tool call or message as Python prints it, as smolagents writes it into history."""
     if any(key.replace('"', "'") in text for key in _CALL_KEYS):
         return list(_iter_string_snippets(find_repr_strings(text) or []))
-    return (
-        _list_marked_snippets(find_repr_strings(text)) if any(mark in text for mark in _BLOCK_MARKS) else []
-    )
+    if any(mark in text for mark in _BLOCK_MARKS):
+        return _list_marked_snippets(find_repr_strings(text))
+    return []
 
 
 def _list_marked_snippets(strings: list[JsonString] | None) -> list[TextSnippet]:
@@ -162,7 +164,9 @@ def _find_argument_language(key: str, value: str) -> Language | None:
         return None
     is_code = key.lower() in _CODE_KEYS
     language = find_language(value, least=1 if is_code else ENOUGH)
-    return None if language is Language.JSON or (language is Language.YAML and not is_code) else language
+    if language is Language.JSON or (language is Language.YAML and not is_code):
+        return None
+    return language
 
 
 def _list_block_snippets(block: Block) -> list[TextSnippet]:

@@ -78,7 +78,10 @@ def _build_snippet(trace: Trace, found: _Candidate) -> Snippet:
     span = found.span
     refusal = find_refusal(trace, span) if found.executed else None
     executed = found.executed and refusal is None
-    tape = list_tape(trace, span.span_id) if executed and span.kind is not SpanKind.LLM else ()
+    if executed and span.kind is not SpanKind.LLM:
+        tape = list_tape(trace, span.span_id)
+    else:
+        tape = ()
     gave_answer = any(call.tool == _FINAL_ANSWER and call.error is None for call in tape)
     is_cut = span.truncated and _may_be_cut(span, found)
     return Snippet(
@@ -245,7 +248,10 @@ def _iter_requested(trace: Trace, ran: Sequence[_Candidate]) -> Iterator[_Candid
         for index, call in enumerate(message.tool_calls):
             call_id = call.call_id or ""
             own_span, is_recorded = by_call.get(call_id, span), call_id in by_call
-            observation = _find_output_text(own_span) if is_recorded else answers.get(call_id)
+            if is_recorded:
+                observation = _find_output_text(own_span)
+            else:
+                observation = answers.get(call_id)
             error = own_span.error if is_recorded else None
             for code in list_code(call):
                 if _normalise_source(code.source) in sources:
@@ -312,7 +318,9 @@ def _read_answer(trace: Trace, span: Span) -> str:
     spoken = [message.text for message in span.output_messages if message.role == "assistant"]
     if spoken:
         return spoken[-1]
-    return "\n\n".join(iter_answer_texts(span.output)) if span.output is not None else ""
+    if span.output is not None:
+        return "\n\n".join(iter_answer_texts(span.output))
+    return ""
 
 
 def _gives_answer(trace: Trace, span: Span) -> bool:

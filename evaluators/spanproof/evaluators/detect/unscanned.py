@@ -211,4 +211,6 @@ def classify_unscanned(source: str) -> Language:
         for language, signs in _PATTERNS.items()
     }
     first, second = sorted(found, key=lambda language: found[language], reverse=True)[:2]
-    return first if found[first] > found[second] else Language.OTHER
+    if found[first] > found[second]:
+        return first
+    return Language.OTHER

@@ -128,7 +128,10 @@ class CriteriaJudge(Evaluator):
 
 def _list_material(evidence: RunEvidence, span: Span) -> list[tuple[str, str]]:
     run = evidence.run
-    output = span.output.text if span.output else str(span.observation or "")
+    if span.output:
+        output = span.output.text
+    else:
+        output = str(span.observation or "")
     if span.span_id == run.span_id and run.answer is not None:
         output = run.answer.text
     code = "\n\n".join(snippet.source for snippet in run.snippets if snippet.span_id == span.span_id)

@@ -63,4 +63,6 @@ def compare_answers(judge: Judge, rubric: Rubric, task: str, first: str, second:
 def _to_preference(score: float) -> Preference:
     if score == _HALF:
         return Preference.TIE
-    return Preference.FIRST if score > _HALF else Preference.SECOND
+    if score > _HALF:
+        return Preference.FIRST
+    return Preference.SECOND

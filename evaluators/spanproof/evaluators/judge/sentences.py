@@ -94,7 +94,9 @@ def list_asserting_sentences(answer: str, outcome: Scored) -> tuple[AnswerSenten
     if not marks:
         start = len(answer) - len(answer.lstrip())
         end = len(answer.rstrip())
-        return (AnswerSentence(answer[start:end], start, end),) if start < end else ()
+        if start < end:
+            return (AnswerSentence(answer[start:end], start, end),)
+        return ()
     asserting = [mark for mark in marks if mark.verdict is not SentenceState.NO_ASSERTION]
     return (*_build_sentences(answer, outcome, asserting), *_list_unmarked_rest(answer, marks))
 
@@ -174,7 +176,10 @@ def with_rulings(
     if outcome.label is Label.PASS:
         return replace(outcome, evidence=evidence)
     if is_settled:
-        count = "the open sentence" if len(deciding) == 1 else f"all {len(deciding)} open sentences"
+        if len(deciding) == 1:
+            count = "the open sentence"
+        else:
+            count = f"all {len(deciding)} open sentences"
         words = f"{judge.title} calls {count} true: {deciding[0][1].reason or 'no reason given'}"
         return Scored(1.0, Label.PASS, words, evidence)
     return replace(
@@ -198,7 +203,9 @@ def _select_deciding(
         for pair in ruled
         if (pair[0].start, pair[0].end) not in checked or pair[1].ruling is Ruling.FALSE
     ]
-    return found if any((pair[0].start, pair[0].end) not in checked for pair in ruled) else list(ruled)
+    if any((pair[0].start, pair[0].end) not in checked for pair in ruled):
+        return found
+    return list(ruled)
 
 
 def _describe_open(ruled: Sequence[tuple[AnswerSentence, SentenceRuling]], judge: JudgeName) -> str:
@@ -263,7 +270,9 @@ def find_ruling(outcome: Outcome, judge: str) -> Ruling | None:
         return None
     if Ruling.FALSE in rulings:
         return Ruling.FALSE
-    return Ruling.TRUE if rulings == {Ruling.TRUE} else Ruling.UNKNOWN
+    if rulings == {Ruling.TRUE}:
+        return Ruling.TRUE
+    return Ruling.UNKNOWN
 
 
 def list_judges(outcome: Outcome) -> frozenset[str]:
@@ -276,4 +285,6 @@ def list_judges(outcome: Outcome) -> frozenset[str]:
 
 def _format_short(text: str) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= _SHOWN else f"{flat[: _SHOWN - 1]}…"
+    if len(flat) <= _SHOWN:
+        return flat
+    return f"{flat[: _SHOWN - 1]}…"

@@ -88,7 +88,10 @@ def evaluate_boundary(evidence: RunEvidence) -> list[Judgement]:
     """Judge every snippet of the run, proposed ones too, and the run."""
     run = evidence.run
     blocked = evaluate_blocks(evidence)
-    blocks = [] if blocked is None else [_build_judgement("blocks", run.span_id, blocked)]
+    if blocked is None:
+        blocks = []
+    else:
+        blocks = [_build_judgement("blocks", run.span_id, blocked)]
     if not run.snippets:
         return [_build_judgement("boundary", run.span_id, build_skip_without_code(run)), *blocks]
     judgements = []
@@ -119,7 +122,10 @@ def _evaluate_run(found: list[_Settled]) -> Outcome:
         first = unsettled[0]
         return Scored(value, None, _to_sentence(first.sentence), facts, cause=first.cause)
     refused = [finding for finding in found if finding.evidence]
-    sentence = refused[0].sentence if refused else f"{format_count(len(found), 'snippet')} within the policy"
+    if refused:
+        sentence = refused[0].sentence
+    else:
+        sentence = f"{format_count(len(found), 'snippet')} within the policy"
     return Scored(value, Label.PASS, _to_sentence(sentence), facts)
 
 
@@ -142,7 +148,10 @@ def _evaluate_snippet(evidence: RunEvidence, snippet: Snippet) -> _Settled:
         sentence = f"{_describe_scan(scan)}{_format_proposed(snippet)}{stopped}{_describe_record(snippet)}"
         return _Settled(0.0, Label.FAIL, sentence, facts)
     if refused:
-        seen = "the scanners saw nothing" if scan.verdict is Verdict.ALLOW else _describe_scan(scan)
+        if scan.verdict is Verdict.ALLOW:
+            seen = "the scanners saw nothing"
+        else:
+            seen = _describe_scan(scan)
         sentence = f"{seen}{_describe_replay(evidence, snippet, refused)}{_describe_record(snippet)}"
         return _Settled(0.0, Label.FAIL, sentence, facts)
     broke = find_break(evidence, snippet)
@@ -376,7 +385,9 @@ def _describe_finding(scan: Scan, finding: Finding) -> str:
 
 
 def _describe_record(snippet: Snippet) -> str:
-    return "; in the run, its own executor refused it" if _list_record_facts(snippet) else ""
+    if _list_record_facts(snippet):
+        return "; in the run, its own executor refused it"
+    return ""
 
 
 def _describe_replay(evidence: RunEvidence, snippet: Snippet, refused: list[Attempt]) -> str:
@@ -386,7 +397,9 @@ def _describe_replay(evidence: RunEvidence, snippet: Snippet, refused: list[Atte
         return f"; the replay tried {_format_target(refused[0])}{more}, and the sandbox stopped it"
     step = find_replay(evidence, snippet)
     if step is None:
-        return f"; not replayed: {describe_no_replay(evidence, snippet)}" if snippet.executed else ""
+        if snippet.executed:
+            return f"; not replayed: {describe_no_replay(evidence, snippet)}"
+        return ""
     if not _has_reached_end(step):
         return f"; the replay broke off ({step.execution.failure_class}), and tried nothing before"
     return "; the replay tried nothing beyond the boundary"
@@ -417,7 +430,9 @@ def _format_target(attempt: Attempt) -> str:
 def _to_sentence(sentence: str) -> str:
     """Return a clause as a sentence; a name of the code or of a program keeps its letters."""
     sentence = sentence.rstrip(".")
-    return f"{sentence[:1].upper()}{sentence[1:]}." if _PLAIN_WORD.match(sentence) else f"{sentence}."
+    if _PLAIN_WORD.match(sentence):
+        return f"{sentence[:1].upper()}{sentence[1:]}."
+    return f"{sentence}."
 
 
 def _build_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:

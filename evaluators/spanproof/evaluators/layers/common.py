@@ -30,12 +30,16 @@ def list_executed(run: Run) -> list[Snippet]:
 
 def find_replay(evidence: RunEvidence, snippet: Snippet) -> ReplayedStep | None:
     """Return the replay of this snippet, None where it was not replayed."""
-    return None if isinstance(evidence.replay, NoReplay) else evidence.replay.find_step(snippet.id)
+    if isinstance(evidence.replay, NoReplay):
+        return None
+    return evidence.replay.find_step(snippet.id)
 
 
 def find_break(evidence: RunEvidence, snippet: Snippet) -> ReplayBreak | None:
     """Return how the code kept its replay from coming to an end, None where it did not."""
-    return None if isinstance(evidence.replay, NoReplay) else evidence.replay.breaks.get(snippet.id)
+    if isinstance(evidence.replay, NoReplay):
+        return None
+    return evidence.replay.breaks.get(snippet.id)
 
 
 def find_replay_failure(evidence: RunEvidence) -> NoReplay | None:
@@ -49,7 +53,9 @@ def find_replay_failure(evidence: RunEvidence) -> NoReplay | None:
 def find_first_divergence(run: Run, replay: Replay | NoReplay) -> tuple[int, ReplayedStep] | None:
     """Return the first step of the replay that left the record, with its number in the run."""
     first = None if isinstance(replay, NoReplay) else replay.first_divergence
-    return None if first is None else (get_step_number(run, first[1].snippet), first[1])
+    if first is None:
+        return None
+    return (get_step_number(run, first[1].snippet), first[1])
 
 
 def get_step_number(run: Run, snippet: Snippet) -> int:
@@ -152,7 +158,9 @@ def select_working(evidence: RunEvidence) -> list[Snippet]:
     called = any(not action.answers and action.name != CODE for action in account.actions)
     if kept or called:
         return kept
-    return [s for s in ran if not is_answer_only(s.source)] if account.refused else ran
+    if account.refused:
+        return [s for s in ran if not is_answer_only(s.source)]
+    return ran
 
 
 def describe_failure(account: Account, name: str, span_id: str, outcome: StepOutcome) -> str:
@@ -163,8 +171,14 @@ def describe_failure(account: Account, name: str, span_id: str, outcome: StepOut
         return failed
     if recovery.status is RecoveryStatus.UNRECOVERED:
         return f"{failed} and no later step recovered from it"
-    by = f"step {recovery.decided_by.step}" if recovery.decided_by is not None else "a later step"
-    what = "recovered" if recovery.status is RecoveryStatus.RECOVERED else "may have recovered"
+    if recovery.decided_by is not None:
+        by = f"step {recovery.decided_by.step}"
+    else:
+        by = "a later step"
+    if recovery.status is RecoveryStatus.RECOVERED:
+        what = "recovered"
+    else:
+        what = "may have recovered"
     return f"{failed} and {by} {what}"
 
 
@@ -187,4 +201,6 @@ def describe_executor(executor: Executor) -> str:
 
 def format_count(number: int, noun: str) -> str:
     """Return `1 snippet`, `2 snippets`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun}s"

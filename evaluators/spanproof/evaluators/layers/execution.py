@@ -154,9 +154,10 @@ def _evaluate_calls(evidence: RunEvidence) -> Outcome:
     if any(step.calls for step in run.steps):
         return Skipped("nothing but the handing over of an answer is on the trace", Cause.NO_ACTION)
     proposed = sum(snippet.language in PROGRAMS for snippet in run.snippets)
-    nothing = (
-        f"no code that ran ({format_count(proposed, 'snippet')} only proposed)" if proposed else "no code"
-    )
+    if proposed:
+        nothing = f"no code that ran ({format_count(proposed, 'snippet')} only proposed)"
+    else:
+        nothing = "no code"
     return Skipped(f"{nothing} and no tool call on the trace", Cause.NO_ACTION)
 
 
@@ -176,7 +177,10 @@ def _evaluate_steps(account: Account, steps: list[_Step], noun: str) -> Scored:
     share = f"{worked} of {format_count(len(steps), noun)} succeeded"
     failures = (describe_failure(account, step.name, step.span_id, step.outcome) for step in failed)
     clauses = list(dict.fromkeys(failures))  # code and the query it ran may fail by one error
-    more = f"; {len(clauses) - MAX_NAMED} more failed" if len(clauses) > MAX_NAMED else ""
+    if len(clauses) > MAX_NAMED:
+        more = f"; {len(clauses) - MAX_NAMED} more failed"
+    else:
+        more = ""
     sentence = f"{share}; {'; '.join(clauses[:MAX_NAMED])}{more}."
     return Scored(value, Label.PASS if passed else Label.FAIL, sentence, facts)
 
@@ -207,7 +211,9 @@ def _describe_empty(steps: list[_Step]) -> str:
     names = [step.name for step in steps if step.outcome.state is State.EMPTY]
     if not names:
         return ""
-    return f"; {names[0]} returned nothing" if len(names) == 1 else f"; {len(names)} of them returned nothing"
+    if len(names) == 1:
+        return f"; {names[0]} returned nothing"
+    return f"; {len(names)} of them returned nothing"
 
 
 def _find_step(evidence: RunEvidence, snippet: Snippet) -> _Step | None:
@@ -240,7 +246,10 @@ def _list_calls(evidence: RunEvidence, step: Step) -> list[_Step]:
         calls.append(_build_call_step(f"step {step.number}", step.span_id, own))
     failed = own is not None and own.state in FAILING and step.error is not None
     if own is not None and failed and all(call.outcome.ok for call in calls):
-        requested = step.requested[0].name if step.requested else f"step {step.number}"
+        if step.requested:
+            requested = step.requested[0].name
+        else:
+            requested = f"step {step.number}"
         calls.append(_build_call_step(requested, step.span_id, own))
     return calls
 
@@ -325,7 +334,9 @@ def _group_drifted(run: Run) -> dict[str, Outcome]:
 
 
 def _describe_backend(evidence: RunEvidence) -> str:
-    return "" if isinstance(evidence.replay, NoReplay) else f"the backend {evidence.replay.backend}"
+    if isinstance(evidence.replay, NoReplay):
+        return ""
+    return f"the backend {evidence.replay.backend}"
 
 
 def _build_judgement(name: str, span_id: str, outcome: Outcome, snippet_id: str | None = None) -> Judgement:

@@ -157,7 +157,9 @@ def _without_common_ends(first: str, second: str) -> tuple[str, str]:
         one, other = one[1:], other[1:]
     while one and other and one[-1] == other[-1]:
         one, other = one[:-1], other[:-1]
-    return ("".join(one), "".join(other)) if one and other else (first, second)
+    if one and other:
+        return ("".join(one), "".join(other))
+    return (first, second)
 
 
 def _names(text: str, value: str) -> bool:

@@ -276,7 +276,10 @@ def _iter_working_outcomes(run: Run, account: Account, handed_over: frozenset[st
         in_code = list_code_spans(ran)
         for snippet in step.snippets:
             has_run = snippet.id in account.snippets
-            counts = snippet.id not in handed_over if has_run else snippet.refusal is not None
+            if has_run:
+                counts = snippet.id not in handed_over
+            else:
+                counts = snippet.refusal is not None
             if counts:
                 yield account.get_snippet_outcome(snippet)
         for position, call in enumerate(step.calls):

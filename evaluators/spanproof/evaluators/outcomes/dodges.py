@@ -74,7 +74,10 @@ def find_dodge(failure: Action, aim: Aim, action: Action, texts: Sequence[str]) 
     tree, before = facts.tree, earlier.tree if earlier is not None else None
     if has_only_literals(tree, {"print", *ANSWER_TOOLS}):
         return "writes values down and works nothing out"
-    missing = aim.cause if "NameError" in failure.error_text else frozenset()
+    if "NameError" in failure.error_text:
+        missing = aim.cause
+    else:
+        missing = frozenset()
     wanted = missing | aim.names if aim.computed else missing
     if makes_up(facts, wanted, [failure.text, *texts]):
         return "writes a value down where the failed code was to work it out"
@@ -129,7 +132,10 @@ def makes_up(facts: PythonFacts, names: frozenset[str], texts: Sequence[str]) ->
     derived: set[str] = set()
     for node in facts.nodes:
         if isinstance(node, ast.Assign):
-            target = invented if _is_invented(node.value, invented, texts) else derived
+            if _is_invented(node.value, invented, texts):
+                target = invented
+            else:
+                target = derived
             target.update(list_bound_names(node))
         elif _replaces(node, names, texts):
             return True

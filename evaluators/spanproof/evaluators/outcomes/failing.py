@@ -70,9 +70,15 @@ def build_aim(source: str, error: str, task: str = "") -> Aim:
     cause = frozenset(part for found in _QUOTED.findall(error[-4_000:]) for part in found.split("."))
     words = list_distinctive_names(source) - cause
     facts = find_python_facts(source) if len(source) <= _MAX_READ_CHARS else None
-    statement = find_failing_statement(facts.tree, source, error, cause) if facts is not None else None
     if facts is not None:
-        tree = facts.tree if statement is None else ast.Module([statement], [])
+        statement = find_failing_statement(facts.tree, source, error, cause)
+    else:
+        statement = None
+    if facts is not None:
+        if statement is None:
+            tree = facts.tree
+        else:
+            tree = ast.Module([statement], [])
         failing = facts if statement is None else PythonFacts(tree)
         names = (failing.bound_names | failing.called_names - cause) - COMMON - failing.literal_names
     else:

@@ -236,7 +236,10 @@ class DataFlow:
 
     def _record_import(self, node: ast.Import | ast.ImportFrom) -> None:
         for alias in node.names:
-            module = node.module or "" if isinstance(node, ast.ImportFrom) else alias.name
+            if isinstance(node, ast.ImportFrom):
+                module = node.module or ""
+            else:
+                module = alias.name
             self.modules[(alias.asname or alias.name).partition(".")[0]] = module.partition(".")[0]
 
     def _handle_expression(self, node: ast.expr) -> None:
@@ -300,7 +303,10 @@ class DataFlow:
 
     def _add(self, target: ast.expr, roots: Roots) -> None:
         while isinstance(target, ast.Attribute | ast.Subscript | ast.Call):
-            target = target.func if isinstance(target, ast.Call) else target.value
+            if isinstance(target, ast.Call):
+                target = target.func
+            else:
+                target = target.value
         if isinstance(target, ast.Name):
             joined = self.names.get(target.id, _NONE) | roots
             self.names[target.id] = joined if len(joined) <= _MAX_MARKS else joined | _SOURCED
@@ -354,7 +360,9 @@ class DataFlow:
     def _get_name_roots(self, name: str) -> Roots:
         if name in self.names:
             found = self.names[name]
-            return _with_default_marks(found) if self._handles_failure else found
+            if self._handles_failure:
+                return _with_default_marks(found)
+            return found
         is_own = name in self.functions or name in self.modules or name in BUILTIN_NAMES | NAMES.pure_modules
         return _NONE if is_own else _SOURCED  # given from outside the code: a variable of the task
 
@@ -389,7 +397,10 @@ class DataFlow:
             return _NONE
         if data.sourced:
             return _SOURCED
-        kind = OriginKind.DEFAULT if self.in_handler or self.as_default else OriginKind.LITERAL
+        if self.in_handler or self.as_default:
+            kind = OriginKind.DEFAULT
+        else:
+            kind = OriginKind.LITERAL
         return frozenset({self._build_mark(kind, data, node)})
 
     def _build_mark(self, kind: OriginKind, data: LiteralData, node: ast.expr) -> ValueRoot:
@@ -420,7 +431,10 @@ class DataFlow:
         parsed = _find_parsed_text(node) if name in NAMES.text_parsers else None
         if parsed is not None:
             return self._get_mark_roots(find_text_data(str(parsed.value), self.sources, is_data=True), parsed)
-        receiver = self._get_roots(node.func.value) if isinstance(node.func, ast.Attribute) else _NONE
+        if isinstance(node.func, ast.Attribute):
+            receiver = self._get_roots(node.func.value)
+        else:
+            receiver = _NONE
         module = self._find_module(node.func)
         arguments = self._get_argument_roots(node, name)
         if name in NAMES.chance and (module in _CHANCE_MODULES or not receiver):
@@ -453,9 +467,13 @@ class DataFlow:
             return receiver | arguments | self._get_function_roots(*function, name, node)
         if module is None:
             is_from_outside = isinstance(node.func, ast.Name) and name not in BUILTIN_NAMES
-            return arguments | self._get_name_roots(name) if is_from_outside else receiver | arguments
+            if is_from_outside:
+                return arguments | self._get_name_roots(name)
+            return receiver | arguments
         is_pure = module in NAMES.pure_modules or self._is_in_memory(node, module)
-        return receiver | arguments if is_pure else receiver | arguments | _SOURCED
+        if is_pure:
+            return receiver | arguments
+        return receiver | arguments | _SOURCED
 
     def _get_argument_roots(self, node: ast.Call, name: str) -> Roots:
         """Return the roots of a call's arguments; those that only say how it is to be done have none."""

@@ -48,7 +48,10 @@ def _build_settled_judgement(account: Account, settled: Scored | None, judgement
         sentence = f"{describe_origin(origin)}, and no source holds it"
         return _build_open_judgement(judgement, outcome, sentence, Cause.VALUE_FROM_CODE, origin.value)
     if account.nothing_worked and not account.reports_failure:
-        what = "all that the run did failed" if account.all_failed else "no step of the run gave anything"
+        if account.all_failed:
+            what = "all that the run did failed"
+        else:
+            what = "no step of the run gave anything"
         sentence = f"{what}, and the answer does not say so"
         return _build_open_judgement(judgement, outcome, sentence, Cause.NOTHING_SUCCEEDED)
     return judgement

@@ -180,7 +180,10 @@ def find_text_data(text: str, sources: SourceValues, *, is_data: bool = False) -
     if not numbers:
         return None
     is_rows = is_data or _is_json(text) or (len(numbers) > 1 and _ROWS.search(text) is not None)
-    head = text.strip().splitlines()[0] if is_rows and text.strip() else text
+    if is_rows and text.strip():
+        head = text.strip().splitlines()[0]
+    else:
+        head = text
     return _find_data(Role.TABLE if is_rows else Role.TEXT, numbers, (), head, sources)
 
 

@@ -83,7 +83,9 @@ class StepOutcome:
     @property
     def ok(self) -> bool | None:
         """Whether it ended well, None where that is unknown or it was refused."""
-        return None if self.state in (State.UNKNOWN, State.BLOCKED) else self.state in WORKED
+        if self.state in (State.UNKNOWN, State.BLOCKED):
+            return None
+        return self.state in WORKED
 
     @property
     def words(self) -> str:

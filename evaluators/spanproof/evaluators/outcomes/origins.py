@@ -206,7 +206,9 @@ class _Tracer:
         if not giving or not all(_is_chance(shown.roots) for shown in giving):
             return None
         mark = self._find_blamed_mark(giving)
-        return _build_fabricated_origin(written, mark) if mark is not None else None
+        if mark is not None:
+            return _build_fabricated_origin(written, mark)
+        return None
 
     def _iter_computed_values(self, code: CodeStep, number: str) -> Iterator[ShownValue]:
         """Yield the computed values of a snippet that may have printed a number, or handed it over."""

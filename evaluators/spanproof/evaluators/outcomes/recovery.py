@@ -172,7 +172,10 @@ def _evaluate_success(
 
 def _evaluate_repeat(failure: Action, aim: Aim, action: Action, *, changed_between: bool) -> Recovery:
     if aim.passing or changed_between:
-        why = "an error that passes by itself" if aim.passing else "what was set right in between"
+        if aim.passing:
+            why = "an error that passes by itself"
+        else:
+            why = "what was set right in between"
         return _build_recovered(failure, action, f"succeeded with the same action again, after {why}")
     return _build_open(
         failure, action, "succeeded with the same action again, and nothing says why", likely=True
@@ -240,7 +243,10 @@ def _evaluate_detour(failure: Action, aim: Aim, action: Action) -> Recovery:
             failure, RecoveryStatus.UNRECOVERED, f"step {number} leaves out what failed ({names})", action
         )
     related = bool(aim.words & action.words) or bool(aim.cause & action.words)
-    why = "went another way with what the failed code used" if related else "did something else"
+    if related:
+        why = "went another way with what the failed code used"
+    else:
+        why = "did something else"
     likely = related or "ModuleNotFound" in failure.error_text or "Import" in failure.error_text
     likely = likely or _calls_in_place(failure, aim, action)
     return _build_open(
@@ -251,7 +257,10 @@ def _evaluate_detour(failure: Action, aim: Aim, action: Action) -> Recovery:
 def _evaluate_catch(failure: Action, aim: Aim, action: Action) -> Recovery | None:
     """Decide on code that now catches the failure; None where it does not, or did before."""
     facts, before = find_python_facts(action.text), find_python_facts(failure.text)
-    guarded = [block for block in facts.guarded if block.names & aim.names] if facts is not None else []
+    if facts is not None:
+        guarded = [block for block in facts.guarded if block.names & aim.names]
+    else:
+        guarded = []
     if not guarded or (before is not None and any(block.names & aim.names for block in before.guarded)):
         return None
     handlers = guarded[0].handlers
@@ -268,7 +277,10 @@ def _evaluate_catch(failure: Action, aim: Aim, action: Action) -> Recovery | Non
 def _calls_in_place(failure: Action, aim: Aim, action: Action) -> bool:
     """Whether the failed code called what is not there, and this calls something else."""
     before, after = find_python_facts(failure.text), find_python_facts(action.text)
-    missing = aim.cause & before.called_names if before is not None else frozenset()
+    if before is not None:
+        missing = aim.cause & before.called_names
+    else:
+        missing = frozenset()
     if not missing or after is None:
         return False
     return bool(after.called_names & list_distinctive_names(action.text))

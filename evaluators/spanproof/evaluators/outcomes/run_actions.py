@@ -67,7 +67,9 @@ def _iter_step_actions(
 
 
 def _with_refusal(action: Action, refusal: Refusal | None) -> Action:
-    return build_refused_action(action, refusal) if refusal is not None else action
+    if refusal is not None:
+        return build_refused_action(action, refusal)
+    return action
 
 
 def find_error_text(outcome: StepOutcome, error: SpanError | None) -> str | None:
@@ -77,7 +79,9 @@ def find_error_text(outcome: StepOutcome, error: SpanError | None) -> str | None
     if error is not None:
         return f"{error.type or 'error'}: {error.message}"
     named = outcome.error_type is not None and not outcome.quote.startswith(outcome.error_type)
-    return f"{outcome.error_type}: {outcome.quote}" if named else outcome.quote or str(outcome.failure_class)
+    if named:
+        return f"{outcome.error_type}: {outcome.quote}"
+    return outcome.quote or str(outcome.failure_class)
 
 
 def _find_own_error(step: Step, snippet: Snippet) -> SpanError | None:
@@ -114,7 +118,10 @@ def _build_call_action(step: Step, call: RecordedCall, outcome: StepOutcome) -> 
 
 def _iter_unrun_calls(step: Step) -> Iterator[Action]:
     """Yield calls the model requested that never ran: they failed where the step did."""
-    error = f"{step.error.type or 'error'}: {step.error.message}" if step.error is not None else None
+    if step.error is not None:
+        error = f"{step.error.type or 'error'}: {step.error.message}"
+    else:
+        error = None
     unrun = [
         build_call_action(
             step.number,

@@ -157,7 +157,10 @@ def hands_over(snippet: Snippet) -> bool:
 
 def writes_only_literals(snippet: Snippet) -> bool:
     """Whether code only binds and prints values written down in it."""
-    facts = find_python_facts(snippet.source) if snippet.language is Language.PYTHON else None
+    if snippet.language is Language.PYTHON:
+        facts = find_python_facts(snippet.source)
+    else:
+        facts = None
     return facts is not None and bool(facts.tree.body) and has_only_literals(facts.tree, _PRINTERS)
 
 

@@ -184,7 +184,9 @@ def _find_relayed_failure(step: Step, snippet: Snippet, text: str) -> Envelope |
         found = find_call_envelope(call)
         if found is not None and found.failed and lines and call.result.text.strip().endswith(lines[-1]):
             return found
-    return find_failure(text, ToolKind.PYTHON) if "Traceback (most recent call last)" in text else None
+    if "Traceback (most recent call last)" in text:
+        return find_failure(text, ToolKind.PYTHON)
+    return None
 
 
 def _is_output_missing(step: Step, snippet: Snippet, record: Record) -> bool:

@@ -148,10 +148,16 @@ def _find_retry(
 def _build_failed_item(
     call: MadeCall, outcome: StepOutcome, verbs: frozenset[str], done: Sequence[MadeCall], task: str
 ) -> UndoneItem:
-    names = frozenset[str]().union(*get_target(call.arguments).values()) if not call.command else frozenset()
+    if not call.command:
+        names = frozenset[str]().union(*get_target(call.arguments).values())
+    else:
+        names = frozenset()
     done_names = _list_names(done)
     own = names - done_names or names
-    what = "changed nothing" if outcome.state is State.EMPTY else f"failed ({outcome.cause})"
+    if outcome.state is State.EMPTY:
+        what = "changed nothing"
+    else:
+        what = f"failed ({outcome.cause})"
     return UndoneItem(
         call.step,
         call.span_id,
@@ -171,7 +177,9 @@ def _list_names(calls: Sequence[MadeCall]) -> frozenset[str]:
 
 
 def _count_done(call: MadeCall) -> int:
-    return call.outcome.batch.done_count or 0 if call.outcome.batch is not None else 1
+    if call.outcome.batch is not None:
+        return call.outcome.batch.done_count or 0
+    return 1
 
 
 def _iter_batch_items(

@@ -118,7 +118,9 @@ class Chance:
         if self.pinned:
             return None
         packages = {use.module.split(".")[0] for use in uses} - sys.stdlib_module_names
-        return f"it uses {min(packages)}, whose version the fixtures do not pin" if packages else None
+        if packages:
+            return f"it uses {min(packages)}, whose version the fixtures do not pin"
+        return None
 
 
 def _format_reason(name: str) -> str:

@@ -139,7 +139,10 @@ def is_same_text(recorded: str, replayed: str, *, replay_cut: bool = False) -> b
     if _LONE_SURROGATE.search(replayed) and not _LONE_SURROGATE.search(recorded):
         written = (_LONE_SURROGATE.sub(form, replayed) for form in _SURROGATE_FORMS)
         return any(is_same_text(recorded, text, replay_cut=replay_cut) for text in written)
-    pieces = _CUT_IN_REPLAY.split(replayed) if replay_cut else [replayed]
+    if replay_cut:
+        pieces = _CUT_IN_REPLAY.split(replayed)
+    else:
+        pieces = [replayed]
     one, other = _build_ends(_CUT.split(recorded)), _build_ends(pieces)
     longest = max(one.size, other.size)
     if not (one.cut or other.cut):
@@ -162,7 +165,9 @@ class _Ends(NamedTuple):
     @property
     def size(self) -> int:
         """How many tokens there are at least."""
-        return len(self.head) + len(self.tail) if self.cut else len(self.head)
+        if self.cut:
+            return len(self.head) + len(self.tail)
+        return len(self.head)
 
 
 def _build_ends(pieces: list[str]) -> _Ends:
@@ -255,7 +260,9 @@ def _find_output_difference(record: Record, execution: Execution, output: Replay
         return None
     if record.output is not None and output.has_value and not _is_same_output(record, record.output, output):
         return describe_difference("the value was", record.output.text, output.text or "")
-    return _find_shown_difference(record.shown, execution, output) if record.shown is not None else None
+    if record.shown is not None:
+        return _find_shown_difference(record.shown, execution, output)
+    return None
 
 
 def _is_same_exception(recorded: str | None, raised: Raised | None) -> bool:
@@ -311,7 +318,9 @@ def _is_within(part: str, whole: str) -> bool:
 
 def _format_quote(text: str) -> str:
     text = with_masked_formats(" ".join(text.split()))
-    return text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 1]}…"
+    if len(text) <= _MAX_QUOTED:
+        return text
+    return f"{text[: _MAX_QUOTED - 1]}…"
 
 
 def _parse_tokens(text: str) -> _Tokens:

@@ -89,7 +89,9 @@ class FixtureBook:
             BadFixture: the run names a set that is not in the book.
         """
         found = self._get_set(cohort)
-        return found if found.fixes_seed else replace(found, seed=self.seed)
+        if found.fixes_seed:
+            return found
+        return replace(found, seed=self.seed)
 
     def _get_set(self, cohort: Cohort) -> FixtureSet:
         if not self.sets:

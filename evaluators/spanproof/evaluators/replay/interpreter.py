@@ -114,7 +114,9 @@ class Interpreter:
         if self._session is None or self._run(self._session, WAS_GIVEN).result is not True:
             return None
         execution = self._run(self._session, GIVEN)
-        return execution if execution.failure_class is FailureClass.OK else None
+        if execution.failure_class is FailureClass.OK:
+            return execution
+        return None
 
     def close(self) -> None:
         """End the session, where there is one."""

@@ -45,4 +45,6 @@ DEFAULT_LIMITS: Final = ReplayLimits()
 def format_remedy(execution: Execution) -> str:
     """Return which key of the configuration raises the limit that a step reached; empty where none does."""
     reached = find_reached_limit(execution, Limits())
-    return f"; raise sandbox.limits.{reached.name}" if reached is not None else ""
+    if reached is not None:
+        return f"; raise sandbox.limits.{reached.name}"
+    return ""

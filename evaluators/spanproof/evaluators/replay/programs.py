@@ -54,7 +54,9 @@ class Programs:
         if not self.recorded.script:
             return NO_DATABASE
         why = self.recorded.find_obstacle(snippet)
-        return f"its database is not on the trace, and {why}" if why is not None else None
+        if why is not None:
+            return f"its database is not on the trace, and {why}"
+        return None
 
     def run_snippet(self, snippet: Snippet) -> Execution:
         """Run one.
@@ -85,7 +87,10 @@ class Programs:
     def _build_program(self, language: Language, source: str) -> Program:
         fixture_set = self.fixtures
         script = language in (Language.JAVASCRIPT, Language.TYPESCRIPT)
-        packages = fixture_set.packages if script and pins_packages_of(fixture_set, Ecosystem.NPM) else None
+        if script and pins_packages_of(fixture_set, Ecosystem.NPM):
+            packages = fixture_set.packages
+        else:
+            packages = None
         sql = language is Language.SQL
         fixtures = Fixtures(seed=fixture_set.seed, clock=self.clock, http=fixture_set.http, packages=packages)
         files = fixture_set.files

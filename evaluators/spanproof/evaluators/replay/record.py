@@ -118,7 +118,9 @@ def classify_recorded_error(error: SpanError | None) -> FailureClass:
     if find_raised_type(error) == "ImportError" and _NO_NAME not in error.message:
         return FailureClass.MISSING_DEPENDENCY
     by_type = _BY_TYPE.get(find_raised_type(error) or "")
-    return FailureClass.EXCEPTION if by_type is None else by_type
+    if by_type is None:
+        return FailureClass.EXCEPTION
+    return by_type
 
 
 def classify_execution(record: Record, execution: Execution) -> FailureClass:
@@ -143,7 +145,10 @@ def find_raised_type(error: SpanError) -> str | None:
     own = next((name for name in names if name not in _WRAPPERS), None)
     if own is not None:
         return own
-    worded = _find_worded_type(_get_plain_message(error)) if _is_framework_worded(error) else None
+    if _is_framework_worded(error):
+        worded = _find_worded_type(_get_plain_message(error))
+    else:
+        worded = None
     return worded or (names[-1] if names else None)
 
 
@@ -174,7 +179,10 @@ def read_record(snippet: Snippet) -> Record:
     if failure_class is FailureClass.SYNTAX_ERROR:
         # smolagents shows the previous step's prints again when a step does not parse.
         stdout = shown = None
-    error_type = find_raised_type(snippet.error) if snippet.error is not None else None
+    if snippet.error is not None:
+        error_type = find_raised_type(snippet.error)
+    else:
+        error_type = None
     return Record(
         failure_class=failure_class,
         error_type=error_type,
@@ -200,18 +208,24 @@ def _decode_document(shown: str | None) -> JsonValue:
 
 def _classify_exit(value: JsonValue) -> FailureClass:
     """Return the class of an exit status among what a tool gave back; `ok` where there is none."""
-    status = (
-        next((value[name] for name in _EXIT_STATUS if name in value), 0) if isinstance(value, dict) else 0
-    )
+    if isinstance(value, dict):
+        status = next((value[name] for name in _EXIT_STATUS if name in value), 0)
+    else:
+        status = 0
     if isinstance(status, bool) or not isinstance(status, int) or status == 0:
         return FailureClass.OK
-    return FailureClass.KILLED if status < 0 else FailureClass.EXCEPTION
+    if status < 0:
+        return FailureClass.KILLED
+    return FailureClass.EXCEPTION
 
 
 def _read_outputs(snippet: Snippet) -> tuple[str | None, Payload | None, str | None, str | None]:
     """Return what was printed, the value, its text as the agent saw it, and other wording the agent saw."""
     stdout, output = snippet.logs, snippet.output
-    form = _find_observation(snippet.observation) if snippet.observation is not None else None
+    if snippet.observation is not None:
+        form = _find_observation(snippet.observation)
+    else:
+        form = None
     if form is None:
         apart = stdout is not None or output is not None
         return stdout, output, None, None if apart else snippet.observation

@@ -137,7 +137,9 @@ def _find_portable_query(source: str) -> exp.Expr | None:
         return None
     if len(parts) != 1 or not isinstance(parts[0], exp.Query):
         return None
-    return parts[0] if all(isinstance(node, _list_portable_nodes()) for node in parts[0].walk()) else None
+    if all(isinstance(node, _list_portable_nodes()) for node in parts[0].walk()):
+        return parts[0]
+    return None
 
 
 def _writes(source: str) -> bool:
@@ -167,7 +169,9 @@ def _read_whole_table(snippet: Snippet) -> tuple[str, Table | None]:
         return "", None
     width = len(table.columns)
     is_even = all(len(row) == width for row in table.rows)
-    return (name, table) if is_even and width * len(table.rows) <= _MAX_CELLS else ("", None)
+    if is_even and width * len(table.rows) <= _MAX_CELLS:
+        return (name, table)
+    return ("", None)
 
 
 def _read_selection(query: exp.Expr) -> tuple[str, tuple[str, ...]]:
@@ -203,14 +207,18 @@ def _iter_statements(name: str, table: Table) -> Iterator[str]:
 def _classify_cells(cells: Sequence[JsonValue]) -> str:
     values = [cell for cell in cells if cell not in (None, "", "NULL", "None")]
     if values and all(not isinstance(value, bool) and _NUMBER.match(str(value)) for value in values):
-        return "DOUBLE" if any("." in str(value) for value in values) else "BIGINT"
+        if any("." in str(value) for value in values):
+            return "DOUBLE"
+        return "BIGINT"
     return "VARCHAR"
 
 
 def _format_literal(cell: JsonValue, kind: str) -> str:
     if cell is None or (cell in ("", "NULL", "None") and kind != "VARCHAR"):
         return "NULL"
-    return str(cell) if kind != "VARCHAR" else "'" + str(cell).replace("'", "''") + "'"
+    if kind != "VARCHAR":
+        return str(cell)
+    return "'" + str(cell).replace("'", "''") + "'"
 
 
 def _format_name(name: str) -> str:

@@ -94,7 +94,9 @@ def _run_closest_replay(run: Run, scans: Mapping[str, Scan], sandbox: Sandbox, p
         return replay
     # The record does not say whether a result was a value or its text: the reading that fits is the true one.
     other = _run_replay(run, scans, sandbox, plan, as_text=True)
-    return other if _count_agreeing(other) > _count_agreeing(replay) else replay
+    if _count_agreeing(other) > _count_agreeing(replay):
+        return other
+    return replay
 
 
 def _run_replay(
@@ -233,7 +235,9 @@ class _Replaying:
                 raise
             if isinstance(broken, NotRebuilt):
                 return ReplayBreak.NOT_REBUILT
-            return ReplayBreak.SILENCED_SANDBOX if broken.silent else ReplayBreak.ENDED_SANDBOX
+            if broken.silent:
+                return ReplayBreak.SILENCED_SANDBOX
+            return ReplayBreak.ENDED_SANDBOX
 
     def _run_snippet(self, snippet: Snippet) -> Execution:
         if snippet.id not in self.plan.names:
@@ -296,4 +300,6 @@ def _runs_harmless(sandbox: Sandbox) -> bool:
 
 
 def _get_source(snippet: Snippet) -> str:
-    return without_code_after_answer(snippet.source) if snippet.is_final else snippet.source
+    if snippet.is_final:
+        return without_code_after_answer(snippet.source)
+    return snippet.source

@@ -50,7 +50,10 @@ def _iter_tool_names(span: Span) -> Iterator[str]:
         elif isinstance(value, str) and _LISTED.fullmatch(key):
             listed = [_decode_json(value)]
         for definition in listed if isinstance(listed, list) else []:
-            function = definition.get("function", definition) if isinstance(definition, Mapping) else None
+            if isinstance(definition, Mapping):
+                function = definition.get("function", definition)
+            else:
+                function = None
             if isinstance(function, Mapping) and isinstance(function.get("name"), str):
                 yield function["name"]
 

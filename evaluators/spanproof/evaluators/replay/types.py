@@ -160,20 +160,26 @@ class Typed:
             return self.types.get(value.id)
         if isinstance(value, ast.Constant):
             kind = type(value.value)
-            return f"builtins.{kind.__name__}" if kind in (str, bytes, int, float) else None
+            if kind in (str, bytes, int, float):
+                return f"builtins.{kind.__name__}"
+            return None
         if type(value) in _LITERALS:
             return f"builtins.{_LITERALS[type(value)]}"
         if not isinstance(value, ast.Call) or _gives_another(value):
             return None
         dotted = self._find_dotted_name(value.func, aliases)
-        return dotted if dotted in _CLASSES else _RETURNS.get(dotted or "")
+        if dotted in _CLASSES:
+            return dotted
+        return _RETURNS.get(dotted or "")
 
     def _find_dotted_name(self, function: ast.expr, aliases: Mapping[str, str]) -> str | None:
         """Return the function's name from its module or its instance on."""
         if isinstance(function, ast.Name):
             if function.id in aliases:
                 return aliases[function.id]
-            return None if function.id in self._bound else f"builtins.{function.id}"
+            if function.id in self._bound:
+                return None
+            return f"builtins.{function.id}"
         if isinstance(function, ast.Attribute):
             type_name = self._find_type(function.value, aliases)
             if type_name is not None:
@@ -191,7 +197,10 @@ def _gives_another(call: ast.Call) -> bool:
 
 def _adds_nothing(node: ast.Import | ast.ImportFrom) -> bool:
     """Whether what is imported is known to leave other modules' classes as they are."""
-    modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names]
+    if isinstance(node, ast.ImportFrom):
+        modules = [node.module or ""]
+    else:
+        modules = [name.name for name in node.names]
     tops = {module.split(".")[0] for module in modules}
     return tops <= _KNOWN_PACKAGES | sys.stdlib_module_names
 

@@ -109,7 +109,10 @@ class _Collector(ast.NodeVisitor):
 def _handles_missing(handler: ast.ExceptHandler) -> bool:
     if handler.type is None:
         return True
-    types = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    if isinstance(handler.type, ast.Tuple):
+        types = handler.type.elts
+    else:
+        types = [handler.type]
     return any(isinstance(type_, ast.Name) and type_.id in _GUARDS for type_ in types)
 
 

@@ -120,7 +120,10 @@ class Weighing:
                 return "the sandbox's version of Python may not be the run's, and lacks the name"
             if textual and raised.type in _WRONG_TYPE:
                 return "a tool's result is on record as text, which may be all that is left of an object"
-        unknown = self.state.list_unknown(names) if raised.type == "NameError" else frozenset()
+        if raised.type == "NameError":
+            unknown = self.state.list_unknown(names)
+        else:
+            unknown = frozenset()
         if any(f"'{name}'" in raised.message for name in unknown):
             return "the name came from outside the run's code"
         return None
@@ -143,4 +146,6 @@ def without_silent_stdout(record: Record, names: Names) -> Record:
 
     smolagents' interpreter keeps what `print` writes, and nothing that a library writes by itself.
     """
-    return replace(record, stdout=None) if "print" not in names.used and not record.stdout else record
+    if "print" not in names.used and not record.stdout:
+        return replace(record, stdout=None)
+    return record

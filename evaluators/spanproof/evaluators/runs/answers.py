@@ -23,7 +23,9 @@ def find_answer(output: Payload | None) -> Payload | None:
     if isinstance(value, str):
         if value.strip() in _NOTHING:
             return None
-        return output if value == output.text else Payload(value, value, typed=True)
+        if value == output.text:
+            return output
+        return Payload(value, value, typed=True)
     parts = _list_parts(value)
     if not parts:
         return output

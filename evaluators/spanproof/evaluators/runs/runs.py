@@ -129,7 +129,9 @@ def _find_final_result(step: Step) -> Payload | None:
     """Return what a step's call of `final_answer` gave."""
     ending = (call for call in step.calls if call.tool == "final_answer" and call.error is None)
     call = next(ending, None)
-    return call.result if call is not None and step.error is None else None
+    if call is not None and step.error is None:
+        return call.result
+    return None
 
 
 def _find_last_text(spoken: Sequence[Message], role: str) -> str | None:
@@ -154,7 +156,9 @@ def _with_final_step(steps: tuple[Step, ...], answer: Payload | None, *, stopped
         return steps
     last = steps[-1]
     is_final = last.kind == "final_answer" or (bool(last.text) and not stopped)
-    return (*steps[:-1], replace(last, is_final=True)) if is_final else steps
+    if is_final:
+        return (*steps[:-1], replace(last, is_final=True))
+    return steps
 
 
 def _classify_ending(root: Span, steps: Sequence[Step], answer: Payload | None) -> Ending:
@@ -170,7 +174,9 @@ def _classify_ending(root: Span, steps: Sequence[Step], answer: Payload | None) 
     acted = [step for step in steps if step.kind == "action"]
     if isinstance(limit, int) and 0 < limit <= len(acted) and not any(step.is_final for step in acted):
         return Ending.MAX_STEPS
-    return Ending.ANSWERED if answer is not None else Ending.UNKNOWN
+    if answer is not None:
+        return Ending.ANSWERED
+    return Ending.UNKNOWN
 
 
 def _with_refused_end(steps: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -226,7 +232,9 @@ def _format_executor(ran: Sequence[Snippet]) -> str:
     executor = next((snippet.executor for snippet in ran if snippet.executor.type), None)
     if executor is None or executor.type is None:
         return ""
-    return f"{executor.type}:{executor.image_name}" if executor.image_name else executor.type
+    if executor.image_name:
+        return f"{executor.type}:{executor.image_name}"
+    return executor.type
 
 
 def _read_declared(spans: Sequence[Span], dimension: str) -> str:
@@ -246,4 +254,6 @@ def _with_handed_task(run: Run, runs: Sequence[Run]) -> Run:
     if run.task is not None or run.parent_span_id is None:
         return run
     caller = next((other for other in runs if other.span_id == run.parent_span_id), None)
-    return replace(run, task=caller.task) if caller is not None else run
+    if caller is not None:
+        return replace(run, task=caller.task)
+    return run

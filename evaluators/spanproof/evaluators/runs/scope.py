@@ -53,7 +53,9 @@ def list_run_spans(trace: Trace, run: Run) -> list[Span]:
     """Return the run's own span and those below it that are no other run's, in order of time."""
     coded = {snippet.span_id for snippet in run.snippets}
     scope = next((scope for scope in list_scopes(trace, coded) if scope.root.span_id == run.span_id), None)
-    return [scope.root, *scope.members] if scope is not None else [trace.by_id[run.span_id]]
+    if scope is not None:
+        return [scope.root, *scope.members]
+    return [trace.by_id[run.span_id]]
 
 
 def list_model_calls(trace: Trace, members: Sequence[Span]) -> list[Span]:

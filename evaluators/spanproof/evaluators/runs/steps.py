@@ -73,7 +73,9 @@ def _find_shown_next(turn: Turn, calls: Sequence[Span]) -> str | None:
         return None
     at = bisect_left(calls, turn.span.end_ns, key=lambda call: call.start_ns)
     history = calls[at].input_messages if at < len(calls) else ()
-    return history[-1].text if history and history[-1].role == "tool" else None
+    if history and history[-1].role == "tool":
+        return history[-1].text
+    return None
 
 
 def _build_step(

@@ -37,10 +37,16 @@ class Turn:
 
 def list_turns(trace: Trace, scope: RunScope) -> list[Turn]:
     """Return the steps of this run as spans, in order of time."""
-    members = scope.members if scope.root.kind is SpanKind.AGENT else (scope.root, *scope.members)
+    if scope.root.kind is SpanKind.AGENT:
+        members = scope.members
+    else:
+        members = (scope.root, *scope.members)
     run = _Run(trace, members)
     stepped = [span for span in members if span.step is not None]
-    turns = run.split_by_number(stepped) if stepped else run.split_by_calls()
+    if stepped:
+        turns = run.split_by_number(stepped)
+    else:
+        turns = run.split_by_calls()
     return sorted(turns, key=lambda turn: turn.span.start_ns)
 
 
@@ -82,7 +88,10 @@ class _Run:
             first = bisect_left(starts, call.start_ns)
             after = bisect_left(starts, end) if end is not None else len(starts)
             turns.append(self._build_call_turn(call, tuple(self._tools[first:after])))
-        before = bisect_left(starts, self._calls[0].start_ns) if self._calls else len(starts)
+        if self._calls:
+            before = bisect_left(starts, self._calls[0].start_ns)
+        else:
+            before = len(starts)
         turns += [Turn(tool, "action", (), (tool,), self._with_below(tool)) for tool in self._tools[:before]]
         return turns + self._list_code_turns(turns)
 

@@ -125,7 +125,9 @@ def _list_descendants(root: RunEvaluation, runs: Sequence[RunEvaluation]) -> lis
 
 
 def _normalise_answer(run: RunEvaluation) -> str:
-    return " ".join(run.run.answer.text.split()) if run.run.answer is not None else ""
+    if run.run.answer is not None:
+        return " ".join(run.run.answer.text.split())
+    return ""
 
 
 def _evaluate_answer(root: RunEvaluation, answering: RunEvaluation) -> tuple[State, str]:
@@ -200,7 +202,10 @@ def _build_verdict(
     last = _list_last_attempts(turns)
     passed = sum(turn.state is State.PASS for turn in last)
     broken = any(_breaks_boundary(run) for evaluation in evaluations for run in evaluation.runs)
-    state = State.FAIL if broken else fold_states(turn.state for turn in last)
+    if broken:
+        state = State.FAIL
+    else:
+        state = fold_states(turn.state for turn in last)
     if state is State.PASS and passed < len(last):
         # A request whose answer no layer judged is not known to have ended well.
         state = State.OPEN

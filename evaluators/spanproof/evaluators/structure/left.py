@@ -121,7 +121,10 @@ def _select_current_sources(snippets: Sequence[Snippet]) -> list[str]:
     sources: list[str] = []
     for snippet in reversed(snippets):
         lines = snippet.source.splitlines()
-        definitions = _list_definitions(snippet.source) if snippet.language is Language.PYTHON else []
+        if snippet.language is Language.PYTHON:
+            definitions = _list_definitions(snippet.source)
+        else:
+            definitions = []
         for node in reversed(definitions):
             if node.name in defined_later:
                 first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])

@@ -183,7 +183,9 @@ def list_dead_code(files: Sequence[CodeFile]) -> list[Finding]:
 
 
 def _describe_kind(kind: str) -> str:
-    return "unreachable code after" if kind == "unreachable_code" else f"unused {kind}"
+    if kind == "unreachable_code":
+        return "unreachable code after"
+    return f"unused {kind}"
 
 
 def _is_dead(kind: str, name: str, line: int, file: str, trees: Mapping[str, ast.Module]) -> bool:

@@ -23,7 +23,10 @@ class Proposals:
         folder.mkdir(parents=True, exist_ok=True)
         _start_file(folder / "search.json", search)
         self._file = folder / "proposals.jsonl"
-        lines = self._file.read_text(encoding="utf-8").splitlines() if self._file.exists() else []
+        if self._file.exists():
+            lines = self._file.read_text(encoding="utf-8").splitlines()
+        else:
+            lines = []
         self._kept = [json.loads(line) for line in lines if line.endswith("}") or line == "null"]
 
     def load(self, number: int, propose: Callable[[int], Candidate | None]) -> Candidate | None:

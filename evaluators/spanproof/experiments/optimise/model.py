@@ -30,7 +30,9 @@ class Candidate:
     @property
     def text(self) -> str:
         """What the agent gets."""
-        return f"{self.instruction}\n\n{self.examples}" if self.examples else self.instruction
+        if self.examples:
+            return f"{self.instruction}\n\n{self.examples}"
+        return self.instruction
 
     @property
     def id(self) -> str:

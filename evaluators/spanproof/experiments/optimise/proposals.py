@@ -131,7 +131,10 @@ def fetch_gradient_proposal(history: History) -> Candidate | None:
 def fetch_reflection_proposal(history: History) -> Candidate | None:
     """Return a Pareto-front prompt rewritten from its failed runs: GEPA-like (Agrawal et al. 2025)."""
     front = select_front(history.measured)
-    parent = history.draw.choice(front).candidate if front else history.best
+    if front:
+        parent = history.draw.choice(front).candidate
+    else:
+        parent = history.best
     failures = _format_failures(history, parent)
     if not failures:
         return None
@@ -146,7 +149,9 @@ def find_example_proposal(history: History) -> Candidate | None:
     """Return the best prompt with passed train runs as examples, without a model (Khattab et al. 2023)."""
     parent = history.best
     examples = _format_examples(history, parent)
-    return Candidate(parent.instruction, examples, "few_shot", parent.id) if examples else None
+    if examples:
+        return Candidate(parent.instruction, examples, "few_shot", parent.id)
+    return None
 
 
 def fetch_pair_proposal(history: History) -> Candidate | None:
@@ -164,7 +169,9 @@ def fetch_pair_proposal(history: History) -> Candidate | None:
         )
         written = _fetch_candidate("mipro", parent, history, request)
         return replace(written, examples=examples) if written else None
-    return Candidate(parent.instruction, examples, "mipro", parent.id) if examples else None
+    if examples:
+        return Candidate(parent.instruction, examples, "mipro", parent.id)
+    return None
 
 
 STRATEGIES: Mapping[str, Strategy] = {
@@ -180,7 +187,9 @@ STRATEGIES: Mapping[str, Strategy] = {
 def _fetch_candidate(strategy: str, parent: Candidate, history: History, request: str) -> Candidate | None:
     found = _PROMPT.search(history.model.fetch_reply(f"{request}\n{_FORM}", seed=history.seed))
     text = found.group(1).strip() if found else ""
-    return Candidate(text, parent.examples, strategy, parent.id) if text else None
+    if text:
+        return Candidate(text, parent.examples, strategy, parent.id)
+    return None
 
 
 def _format_candidate(candidate: Candidate) -> str:

@@ -52,7 +52,10 @@ def list_code_marks(run: RunRow, layer: Layer | None, folder: str) -> tuple[Code
     snippets: Sequence[Mapping[str, Any]] = run.get("snippets") or ()
     if not snippets:
         return ()
-    found = [*_iter_finding_marks(snippets, folder)] if layer is Layer.BOUNDARY else []
+    if layer is Layer.BOUNDARY:
+        found = [*_iter_finding_marks(snippets, folder)]
+    else:
+        found = []
     found = found or [*_iter_score_marks(run, snippets, layer, folder)]
     if found or layer is Layer.BOUNDARY:
         return tuple(found)

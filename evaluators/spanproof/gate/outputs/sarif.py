@@ -65,7 +65,10 @@ def _iter_marked_results(row: ResultRow) -> Iterable[dict[str, Any]]:
         yield _build_result(row.layer or row.group, level, text, location | logical, row.name)
         return
     for mark in row.marks:
-        message = format_printable(f"{mark.message} ({row.name})") if mark.message else text
+        if mark.message:
+            message = format_printable(f"{mark.message} ({row.name})")
+        else:
+            message = text
         location = {
             "physicalLocation": {
                 "artifactLocation": {"uri": quote(mark.uri)},

@@ -75,7 +75,9 @@ class ResultTable:
         """The facts, with how many are open where some are."""
         remark = f"; {self.open_remark}" if self.open_remark else ""
         is_shown = self.open or self.open_remark
-        return (*self.facts, ("open", f"{self.open:,}{remark}")) if is_shown else self.facts
+        if is_shown:
+            return (*self.facts, ("open", f"{self.open:,}{remark}"))
+        return self.facts
 
     @property
     def failing(self) -> tuple[ResultRow, ...]:

@@ -20,9 +20,13 @@ def format_printable(text: str) -> str:
 
 def format_count(number: int, noun: str) -> str:
     """Return `1 case`, `2 cases`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    if number == 1:
+        return f"{number} {noun}"
+    return f"{number} {noun}s"
 
 
 def format_shortened(text: str, limit: int) -> str:
     """Return at most so many characters of a text, with `…` where it was longer."""
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit - 1]}…"

@@ -73,7 +73,10 @@ def _find_row_cells(line: Line) -> tuple[Cell | None, list[tuple[str, Cell]]] | 
     tail = _TAIL.fullmatch(line.text)
     if tail is not None and len(set(tail["tail"].split()[::2])) > 1:
         low, high = tail.span("label")
-        label = _to_cell(line, (low, low + len(tail["label"].rstrip(" :")))) if high > low else None
+        if high > low:
+            label = _to_cell(line, (low, low + len(tail["label"].rstrip(" :"))))
+        else:
+            label = None
         parts = _OF_TAIL.finditer(line.text, tail.start("tail"))
         return label, [(part["name"], _to_cell(line, part.span("value"))) for part in parts]
     labelled = _LABEL.match(line.text)

@@ -34,7 +34,10 @@ def add_prose(
         sentence = text[at:stop]
         if sentence and not sentence.isspace():
             record = base.add_record(source, parent, at, stop, group)
-            pair = _PAIR.match(sentence) if _PAIR_SIGN.search(sentence, 0, LONG_TEXT) else None
+            if _PAIR_SIGN.search(sentence, 0, LONG_TEXT):
+                pair = _PAIR.match(sentence)
+            else:
+                pair = None
             if pair is not None and len(pair["value"]) <= LONG_TEXT:
                 low, high = pair.span("value")
                 base.add_cell(record, (*path, pair["name"].strip()), at + low, at + high)

@@ -79,7 +79,10 @@ class _TreeReader:
         elif node.items is not None:
             self.add_list(node, parent, path)
         else:
-            record = parent if parent is not None else self._add_record(node, None)
+            if parent is not None:
+                record = parent
+            else:
+                record = self._add_record(node, None)
             self._add_scalar(node, record, path)
 
     def _add_record(self, node: Node, parent: int | None, group: int | None = None, name: str = "") -> int:
@@ -96,7 +99,10 @@ class _TreeReader:
         pairs = node.pairs or []
         name = path[-1] if path else ""
         cells = _find_short_cells(pairs)
-        rows = [] if cells is not None else _list_transposed_rows(node) or self._split_rows(node)
+        if cells is not None:
+            rows = []
+        else:
+            rows = _list_transposed_rows(node) or self._split_rows(node)
         if rows:
             group = self._base.add_group(name)
             for row in rows:
@@ -267,7 +273,9 @@ def _list_column(node: Node, *, is_frame: bool) -> list[Node]:
     cells = node.items or []
     if is_frame:
         cells = [cell for _, _, cell in node.pairs or ()]
-    return cells if len(cells) > 1 and all(cell.is_scalar for cell in cells) else []
+    if len(cells) > 1 and all(cell.is_scalar for cell in cells):
+        return cells
+    return []
 
 
 def _numbers_rows(node: Node) -> bool:

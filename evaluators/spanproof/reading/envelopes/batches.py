@@ -82,7 +82,10 @@ def find_partial_result(document: JsonValue, text: str = "") -> Envelope | None:
     """
     if isinstance(document, dict):
         found = find_document_envelope(document)
-        partial = found if found is not None and found.status is EnvelopeStatus.PARTIAL else None
+        if found is not None and found.status is EnvelopeStatus.PARTIAL:
+            partial = found
+        else:
+            partial = None
         return _find_listed_items(document) or _find_counted_items(document) or partial
     if isinstance(document, list):
         return _find_partial_batch(_list_item_outcomes(document))
@@ -107,7 +110,10 @@ def _list_item_outcomes(items: Sequence[JsonValue]) -> tuple[ItemOutcome, ...]:
     """Return the outcome of each item of a list; none where an item says nothing of its own."""
     found = []
     for at, item in enumerate(items[:_MAX_ITEMS], 1):
-        inner = next(iter(item.values())) if isinstance(item, dict) and len(item) == 1 else item
+        if isinstance(item, dict) and len(item) == 1:
+            inner = next(iter(item.values()))
+        else:
+            inner = item
         outcome = _find_item_outcome(inner, str(at)) if isinstance(inner, dict) else None
         if outcome is None:
             return ()

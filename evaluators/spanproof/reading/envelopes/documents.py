@@ -125,15 +125,21 @@ def _is_listed(value: JsonValue, wanted: JsonValue) -> bool:
         return False
     text, bare = value.strip().strip(".").lower(), wanted.strip("*")
     if not wanted.startswith("*"):
-        return text.startswith(bare) if wanted.endswith("*") else text == bare
-    return bare in text if wanted.endswith("*") else text.endswith(bare)
+        if wanted.endswith("*"):
+            return text.startswith(bare)
+        return text == bare
+    if wanted.endswith("*"):
+        return bare in text
+    return text.endswith(bare)
 
 
 def find_whole_number(item: JsonValue) -> int | None:
     """Return the whole number that a member is or spells, None where it is none."""
     if isinstance(item, int) and not isinstance(item, bool):
         return item
-    return int(item) if isinstance(item, str) and re.fullmatch(r"-?\d{1,9}", item) else None
+    if isinstance(item, str) and re.fullmatch(r"-?\d{1,9}", item):
+        return int(item)
+    return None
 
 
 def has_error(value: JsonValue) -> bool:
@@ -174,7 +180,9 @@ def get_message(fields: Mapping[str, JsonValue], names: Sequence[str] = _MESSAGE
         if isinstance(value, str) and value.strip():
             return value.strip()
     content = fields.get("content")
-    return content if isinstance(content, str) else find_joined_text(content) or ""
+    if isinstance(content, str):
+        return content
+    return find_joined_text(content) or ""
 
 
 def _get_error_message(fields: Mapping[str, JsonValue]) -> str:
@@ -212,7 +220,10 @@ def find_joined_text(value: JsonValue) -> str | None:
     """Return the text of a result in parts, as MCP and Anthropic write it; None where it is none."""
     found: list[str] = []
     for part in value if isinstance(value, list) else ():
-        text = part.get("text") if isinstance(part, dict) and part.keys() <= _PART_FIELDS else None
+        if isinstance(part, dict) and part.keys() <= _PART_FIELDS:
+            text = part.get("text")
+        else:
+            text = None
         if not isinstance(text, str):
             return None
         found.append(text)

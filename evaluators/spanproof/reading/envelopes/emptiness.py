@@ -73,7 +73,10 @@ def _find_short_document(text: str) -> dict[str, JsonValue] | list[JsonValue] | 
     """Return the document that a short text is, None where it is none."""
     if text[0] not in "[{(" or len(text) >= MAX_BARE_CHARS:
         return None
-    document = decode_document(text) if text[0] == "(" else find_result_document(text)
+    if text[0] == "(":
+        document = decode_document(text)
+    else:
+        document = find_result_document(text)
     return document if isinstance(document, dict | list) else None
 
 
@@ -81,7 +84,10 @@ def _is_empty_document(
     document: dict[str, JsonValue] | list[JsonValue], arguments: Sequence[JsonValue]
 ) -> bool:
     """Whether a document has the form of an empty result, or holds nothing."""
-    form = find_document_envelope(document, arguments) if isinstance(document, dict) else None
+    if isinstance(document, dict):
+        form = find_document_envelope(document, arguments)
+    else:
+        form = None
     has_form = form is not None and form.status is EnvelopeStatus.EMPTY
     return has_form or _holds_nothing(document, arguments)
 

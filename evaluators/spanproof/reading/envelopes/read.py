@@ -44,7 +44,9 @@ def read_envelope(
     partial = find_partial_result(document, text) if is_batch else None
     if partial is not None:
         return partial
-    return EMPTY if is_empty(text, value, kind, arguments) else WORKED
+    if is_empty(text, value, kind, arguments):
+        return EMPTY
+    return WORKED
 
 
 def find_failure(

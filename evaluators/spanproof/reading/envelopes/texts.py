@@ -114,7 +114,9 @@ def _find_failure(section: str, text: str, quote: str) -> Envelope | None:
     """Return the failure that a row of a section finds at the start of a text."""
     form = load_text_forms()[section]
     found = form.find_match(text)
-    return _build_text_failure(quote, _find_exception_name(text), form.get_producer(found)) if found else None
+    if found:
+        return _build_text_failure(quote, _find_exception_name(text), form.get_producer(found))
+    return None
 
 
 def _split_exit_status(lines: list[str]) -> tuple[int | None, list[str]]:
@@ -142,7 +144,9 @@ def _find_failure_of_documents(head: str, first: str) -> Envelope | None:
 
 def _find_page_failure(head: str) -> Envelope | None:
     page = load_text_forms()["page"].find_match(head)
-    return _build_text_failure(f"HTTP {page['status']}", None, "web servers") if page else None
+    if page:
+        return _build_text_failure(f"HTTP {page['status']}", None, "web servers")
+    return None
 
 
 def _find_traceback(tail: str, kind: ToolKind) -> Envelope | None:
@@ -153,7 +157,9 @@ def _find_traceback(tail: str, kind: ToolKind) -> Envelope | None:
     if kind not in (ToolKind.JAVASCRIPT, ToolKind.SHELL, ToolKind.OTHER):
         return None
     thrown = find_thrown_error(tail)
-    return _build_text_failure(*thrown, "Node.js") if thrown is not None else None
+    if thrown is not None:
+        return _build_text_failure(*thrown, "Node.js")
+    return None
 
 
 def _find_message_of_tool(head: str, lines: list[str], kind: ToolKind) -> Envelope | None:
@@ -198,12 +204,17 @@ def _find_short_message(head: str, first: str, kind: ToolKind) -> Envelope | Non
     message = _find_failure("message", head, first)
     if message is not None:
         return replace(message, error_type=_find_exception_name(first))
-    return _build_text_failure(first, _find_exception_name(first)) if _names_failure(first) else None
+    if _names_failure(first):
+        return _build_text_failure(first, _find_exception_name(first))
+    return None
 
 
 def _names_failure(first: str) -> bool:
     """Whether a message first names a failure, then gives its details: `Sorry, the lookup failed: …`."""
-    plain = _DECORATION.sub("", first, count=1) if _DECORATION.match(first) else first
+    if _DECORATION.match(first):
+        plain = _DECORATION.sub("", first, count=1)
+    else:
+        plain = first
     if _GIVEN_UP.match(plain):
         return True
     if plain != first and _EXCEPTION_LINE.match(plain):

@@ -52,7 +52,10 @@ def read_span(raw: RawSpan) -> Reading:
 def _read_interaction(raw: RawSpan) -> Reading:
     prompt = raw.find_text("user_prompt")
     hidden = prompt == _REDACTED
-    question = None if prompt is None or hidden else Payload(prompt, prompt, typed=True)
+    if prompt is None or hidden:
+        question = None
+    else:
+        question = Payload(prompt, prompt, typed=True)
     answer = to_payload(raw.get_first("response", "assistant_response", "gen_ai.output.text"))
     return Reading(
         SpanKind.AGENT, question, answer, agent="claude-code", hidden=hidden, error=find_error(raw)
@@ -77,7 +80,10 @@ def _read_tool(raw: RawSpan) -> Reading:
         (found for event in raw.events if (found := _find_output(event.attributes)) is not None), None
     )
     name = raw.find_text("tool_name", "gen_ai.tool.name") or raw.name.removeprefix(PREFIX)
-    arguments_payload = Payload(as_text(arguments), arguments, typed=True) if arguments else None
+    if arguments:
+        arguments_payload = Payload(as_text(arguments), arguments, typed=True)
+    else:
+        arguments_payload = None
     return Reading(
         SpanKind.TOOL,
         arguments_payload,
@@ -129,7 +135,9 @@ def with_executions(spans: Sequence[Span]) -> list[Span]:
         for key, call in calls.items()
         if key in outcomes
     }
-    return [failed.get((span.trace_id, span.span_id), span) for span in spans] if failed else list(spans)
+    if failed:
+        return [failed.get((span.trace_id, span.span_id), span) for span in spans]
+    return list(spans)
 
 
 def _is_call(span: Span) -> bool:

@@ -50,7 +50,10 @@ def _group_steps(spans: Sequence[Span]) -> dict[tuple[str, str], Span]:
     by_id = {(span.trace_id, span.span_id): span for span in spans}
     found: dict[tuple[str, str], Span] = {}
     for call in sorted(spans, key=lambda item: item.start_ns):
-        step = by_id.get((call.trace_id, call.parent_id or "")) if call.kind is SpanKind.LLM else None
+        if call.kind is SpanKind.LLM:
+            step = by_id.get((call.trace_id, call.parent_id or ""))
+        else:
+            step = None
         above = step
         for _ in range(_MOST_LEVELS):
             if step is None or above is None:
@@ -66,7 +69,10 @@ def _with_code(span: Span, run: _Trajectory, number: int) -> Span:
         return span  # it could not be parsed, so that it did not run
     shown = run.get(f"code_output_{number}")
     noted = as_text(run.get(f"observation_{number}"))
-    error = from_text(noted.removeprefix(_FAILED)) if noted.startswith(_FAILED) else span.error
+    if noted.startswith(_FAILED):
+        error = from_text(noted.removeprefix(_FAILED))
+    else:
+        error = span.error
     observation = None if shown is None else as_text(decode_document(shown))
     code = ExecutedCode(source, f"output.trajectory.generated_code_{number}", "python")
     # Its own output is the model's message, which the model call has.
@@ -75,7 +81,9 @@ def _with_code(span: Span, run: _Trajectory, number: int) -> Span:
 
 def _find_trajectory(span: Span) -> _Trajectory | None:
     found = _read_fields(span).get("trajectory")
-    return found if isinstance(found, dict) and "generated_code_0" in found else None
+    if isinstance(found, dict) and "generated_code_0" in found:
+        return found
+    return None
 
 
 def _read_fields(span: Span) -> Mapping[str, JsonValue]:

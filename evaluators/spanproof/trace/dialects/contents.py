@@ -24,7 +24,9 @@ def read_contents(raw: RawSpan, reading: Reading) -> Reading:
     reading = _with_tool_message(raw, reading)
     if reading.kind is SpanKind.TOOL:
         response = find_response(reading.output)
-        return reading if response is None else replace(reading, output=response)
+        if response is None:
+            return reading
+        return replace(reading, output=response)
     if reading.kind in _SPEAKING:
         question, answer = find_event_text(reading.input), find_event_text(reading.output)
         if question is not None:
@@ -43,7 +45,10 @@ def _with_tool_message(raw: RawSpan, reading: Reading) -> Reading:
         return reading
     result, failed = read_result(reading.output)
     named, answered = message.get("name"), message.get("tool_call_id")
-    arguments = read_arguments(reading.input.text) if reading.input is not None else None
+    if reading.input is not None:
+        arguments = read_arguments(reading.input.text)
+    else:
+        arguments = None
     call = build_call(raw, named if isinstance(named, str) else None, arguments)
     if isinstance(answered, str):
         call = replace(call, call_id=call.call_id or answered)

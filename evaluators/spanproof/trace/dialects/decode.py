@@ -68,7 +68,9 @@ def decode_document(value: AttributeValue | JsonValue) -> JsonValue:
         except NotDecoded:
             inner = None
         if isinstance(inner, str):
-            return decode_document(inner) if _JSON_START.match(inner) else inner
+            if _JSON_START.match(inner):
+                return decode_document(inner)
+            return inner
         if inner is not None:
             return inner
     if _LITERAL_START.match(value):

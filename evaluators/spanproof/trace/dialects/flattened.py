@@ -74,7 +74,9 @@ def _add_value(tree: _Tree, path: list[str], value: AttributeValue) -> None:
 def _to_json(branch: _Tree | AttributeValue) -> JsonValue:
     """Return the branch as JSON: branches whose names are indices become lists, wrappers fall away."""
     if not isinstance(branch, dict):
-        return branch if isinstance(branch, str) else decode_document(branch)
+        if isinstance(branch, str):
+            return branch
+        return decode_document(branch)
     if len(branch) == 1 and next(iter(branch)) in _WRAPPERS:
         return _to_json(next(iter(branch.values())))
     if branch and all(name.isdecimal() for name in branch):
@@ -88,4 +90,6 @@ def _read_contents(message: JsonValue) -> JsonValue:
         return message
     contents = message["contents"]
     rest = {name: value for name, value in message.items() if name != "contents"}
-    return rest if rest.get("content") else {**rest, "content": contents}
+    if rest.get("content"):
+        return rest
+    return {**rest, "content": contents}

@@ -70,7 +70,9 @@ def read_arguments(value: AttributeValue | JsonValue) -> JsonValue:
     if "input_str" in arguments and "metadata" in arguments:
         # Traceloop writes LangChain's callback arguments; the tool's own are a printed dictionary in them.
         inputs = arguments.get("inputs")
-        return inputs if isinstance(inputs, dict) else decode_document(arguments["input_str"])
+        if isinstance(inputs, dict):
+            return inputs
+        return decode_document(arguments["input_str"])
     if _SMOLAGENTS_SWITCHES & arguments.keys() or (set(arguments) <= {"args", "kwargs"} and arguments):
         return _read_smolagents_arguments(arguments)
     return arguments
@@ -87,7 +89,9 @@ def _read_smolagents_arguments(arguments: dict[str, JsonValue]) -> JsonValue:
         named = {**kwargs, **named}
     named = {key: value for key, value in named.items() if key not in _SMOLAGENTS_SWITCHES}
     if isinstance(args, list) and args:
-        return {"args": args, "kwargs": named} if named else args
+        if named:
+            return {"args": args, "kwargs": named}
+        return args
     return named
 
 
@@ -112,7 +116,10 @@ def read_result(payload: Payload | None) -> tuple[Payload | None, SpanError | No
         return payload, None
     content = message.get("content")
     result = to_payload(content if isinstance(content, str) else as_text(content))
-    error = SpanError(None, as_text(content)) if message.get("status") == "error" else None
+    if message.get("status") == "error":
+        error = SpanError(None, as_text(content))
+    else:
+        error = None
     return result, error
 
 
@@ -120,7 +127,9 @@ def find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
     """Return the fields of LangChain's ToolMessage that a value is, however it is wrapped or printed."""
     if isinstance(value, str):
         fields = find_printed_fields(value)
-        return fields if fields is not None and "tool_call_id" in fields else None
+        if fields is not None and "tool_call_id" in fields:
+            return fields
+        return None
     if not isinstance(value, dict):
         return None
     for envelope in ("output", "kwargs", "data"):
@@ -131,7 +140,9 @@ def find_tool_message(value: JsonValue) -> dict[str, JsonValue] | None:
                 return found
     # JavaScript's serialised messages have their type in the envelope alone.
     is_typed = value.get("type") == "tool" or value.keys().isdisjoint({"type", "role"})
-    return value if is_typed and {"content", "tool_call_id"} <= value.keys() else None
+    if is_typed and {"content", "tool_call_id"} <= value.keys():
+        return value
+    return None
 
 
 def read_state_messages(payload: Payload | None, role: str = "user") -> tuple[Message, ...]:
@@ -221,11 +232,15 @@ def select_call_messages(
     if whole_calls > calls:
         return whole
     is_silent = not has_text and not calls
-    return whole if is_silent and any(message.text for message in whole) else flattened
+    if is_silent and any(message.text for message in whole):
+        return whole
+    return flattened
 
 
 def _read_plain_message(document: Payload | None, role: str) -> tuple[Message, ...]:
-    return read_messages(document.text, role) if document is not None else ()
+    if document is not None:
+        return read_messages(document.text, role)
+    return ()
 
 
 def build_call(raw: RawSpan, name: str | None, arguments: JsonValue) -> ToolCall:

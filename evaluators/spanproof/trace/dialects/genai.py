@@ -62,7 +62,9 @@ def _classify_span(raw: RawSpan) -> SpanKind:
     if raw.find_text(genai.TOOL_NAME) is not None:
         return SpanKind.TOOL
     names_model = raw.find_text(genai.REQUEST_MODEL) is not None
-    return SpanKind.LLM if names_model and _has_words(raw) else SpanKind.OTHER
+    if names_model and _has_words(raw):
+        return SpanKind.LLM
+    return SpanKind.OTHER
 
 
 def _has_words(raw: RawSpan) -> bool:
@@ -119,7 +121,9 @@ def _select_reply(chat: tuple[Message, ...]) -> tuple[Message, ...]:
 def _read_reported_error(text: str) -> SpanError:
     """Return the error in the result of a tool of Strands whose span names no exception."""
     reported = _REPORTED_ERROR.fullmatch(text)
-    return SpanError(reported["type"], reported["message"]) if reported else SpanError(None, text)
+    if reported:
+        return SpanError(reported["type"], reported["message"])
+    return SpanError(None, text)
 
 
 def read_conversation(raw: RawSpan) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
@@ -154,7 +158,9 @@ def _read_event_fields(event: Event) -> JsonValue:
 def _decode_parts(value: AttributeValue) -> JsonValue:
     parts = decode_document(value)
     has_parts = isinstance(parts, list) and bool(parts) and all(isinstance(part, dict) for part in parts)
-    return value if isinstance(value, str) and not (has_parts or isinstance(parts, dict)) else parts
+    if isinstance(value, str) and not (has_parts or isinstance(parts, dict)):
+        return value
+    return parts
 
 
 def _get_arguments_in_events(raw: RawSpan) -> AttributeValue:

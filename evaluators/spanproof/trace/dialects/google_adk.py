@@ -68,7 +68,10 @@ def _read_named(raw: RawSpan, event: str, name: str) -> Reading:
         call = ToolCall(name, read_arguments(raw.get_first(_ARGUMENTS)))
         return _read_call(raw, replace(reading, kind=SpanKind.TOOL, tool=call))
     parts = _read_field(_read_field(decode_document(raw.get_first(_RESULT)), "content"), "parts")
-    results = [_read_field(part, "function_response") for part in parts] if isinstance(parts, list) else []
+    if isinstance(parts, list):
+        results = [_read_field(part, "function_response") for part in parts]
+    else:
+        results = []
     result = _read_field(results[0], "response") if results else None
     return replace(reading, output=_find_result(to_payload(as_text(result))))
 
@@ -86,12 +89,16 @@ def with_responses(spans: Sequence[Span]) -> list[Span]:
             results = events.get((trace_id, parent_id, name, "tool_response"), [])
             for call, result in zip(calls, results, strict=False):
                 answered[trace_id, call.span_id] = replace(call, output=result.output)
-    return [answered.get((span.trace_id, span.span_id), span) for span in spans] if answered else list(spans)
+    if answered:
+        return [answered.get((span.trace_id, span.span_id), span) for span in spans]
+    return list(spans)
 
 
 def _find_usage(counts: JsonValue) -> Usage | None:
     prompt, candidates = (_read_field(counts, f"{name}_token_count") for name in ("prompt", "candidates"))
-    return Usage(prompt, candidates) if isinstance(prompt, int) and isinstance(candidates, int) else None
+    if isinstance(prompt, int) and isinstance(candidates, int):
+        return Usage(prompt, candidates)
+    return None
 
 
 def _find_result(result: Payload | None) -> Payload | None:

@@ -65,7 +65,9 @@ def _classify_span(raw: RawSpan) -> SpanKind:
     """Return the kind; a generation is the call of the model where no span below it is, before version 1."""
     named = raw.find_text(_TYPE) or ""
     if named == "model_generation":
-        return SpanKind.LLM if raw.find_integer(genai.USAGE_INPUT_TOKENS) is not None else SpanKind.CHAIN
+        if raw.find_integer(genai.USAGE_INPUT_TOKENS) is not None:
+            return SpanKind.LLM
+        return SpanKind.CHAIN
     return _KINDS.get(named, SpanKind.OTHER)
 
 

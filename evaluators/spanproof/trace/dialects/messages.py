@@ -110,7 +110,9 @@ def _find_constructed_role(value: dict[str, JsonValue]) -> str | None:
     """Return the role that the class of a serialised message has: LangChain for JavaScript names it alone."""
     path = value.get("id")
     named = path[-1] if isinstance(path, list) and path else None
-    return _CONSTRUCTED.get(named.removesuffix("Chunk")) if isinstance(named, str) else None
+    if isinstance(named, str):
+        return _CONSTRUCTED.get(named.removesuffix("Chunk"))
+    return None
 
 
 def _iter_messages_of(value: dict[str, JsonValue], role: str) -> Iterator[Message]:
@@ -119,7 +121,10 @@ def _iter_messages_of(value: dict[str, JsonValue], role: str) -> Iterator[Messag
         yield from item
         return
     named = value.get("role") or value.get("type") or value.get("kind")
-    spoken = _ROLES.get(named, named) if isinstance(named, str) and named not in _PART_TYPES else role
+    if isinstance(named, str) and named not in _PART_TYPES:
+        spoken = _ROLES.get(named, named)
+    else:
+        spoken = role
     if not any(key in value for key in ("content", "parts", "text", "tool_calls", "function_call")):
         return
     written = _find_written_calls(value.get("content"))
@@ -141,7 +146,9 @@ def _iter_messages_of(value: dict[str, JsonValue], role: str) -> Iterator[Messag
 def _get_additional_calls(value: dict[str, JsonValue]) -> JsonValue:
     """Return the calls that LangChain keeps in a message's `additional_kwargs`."""
     additional = value.get("additional_kwargs")
-    return additional.get("tool_calls") if isinstance(additional, dict) else None
+    if isinstance(additional, dict):
+        return additional.get("tool_calls")
+    return None
 
 
 class _Collected:
@@ -243,7 +250,10 @@ class _Collected:
         tool = part.get("name") or source.get("name") or source.get("type")
         members = _read_members(source)
         call_id = part.get("id") or _get_call_id(source)
-        answers = call_id if isinstance(call_id, str) else f"{_SERVER_CALL}_{len(self.calls)}"
+        if isinstance(call_id, str):
+            answers = call_id
+        else:
+            answers = f"{_SERVER_CALL}_{len(self.calls)}"
         if is_response:
             if call_id is None and self.calls:
                 answers = self.calls[-1].call_id or answers
@@ -340,7 +350,9 @@ def _find_text_of_blocks(blocks: list[JsonValue]) -> str | None:
         _find_text_of_block(block) for block in blocks if isinstance(block, dict) and not _is_picture(block)
     ]
     texts = [text for text in shown if text is not None]
-    return "\n".join(texts) if texts and len(texts) == len(shown) else None
+    if texts and len(texts) == len(shown):
+        return "\n".join(texts)
+    return None
 
 
 def _find_text_of_block(block: dict[str, JsonValue]) -> str | None:
@@ -473,7 +485,9 @@ def _is_result(part: dict[str, JsonValue], kind: str) -> bool:
 def _build_unfolded(part: dict[str, JsonValue], *names: str) -> dict[str, JsonValue]:
     """Return the part with the fields of the first of these objects in it beside its own."""
     inner = next((part[name] for name in names if isinstance(part.get(name), dict)), None)
-    return {**part, **inner} if isinstance(inner, dict) else part
+    if isinstance(inner, dict):
+        return {**part, **inner}
+    return part
 
 
 def _get_arguments(source: dict[str, JsonValue]) -> JsonValue:
@@ -494,4 +508,6 @@ def _get_role(fields: dict[str, JsonValue], role: str) -> str:
     if "tool_call_id" in fields:
         return "tool"
     marks = ("tool_calls", "usage_metadata", "response_metadata")
-    return "assistant" if any(fields.get(mark) for mark in marks) or "tool_calls" in fields else role
+    if any(fields.get(mark) for mark in marks) or "tool_calls" in fields:
+        return "assistant"
+    return role

@@ -108,7 +108,9 @@ def _read_older_messages(raw: RawSpan, role: str) -> tuple[Message, ...]:
         return found
     held = [raw.attributes, *(event.attributes for event in raw.events)]
     value = next((item[key] for item in held for key in _TEXTS[role] if key in item), None)
-    return read_messages(decode_document(value), role) if value is not None else ()
+    if value is not None:
+        return read_messages(decode_document(value), role)
+    return ()
 
 
 def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message, ...]:
@@ -118,7 +120,9 @@ def _with_instructions(raw: RawSpan, sent: tuple[Message, ...]) -> tuple[Message
         return sent
     messages = read_messages(decode_document(value), "system")
     text = "\n".join(message.text for message in messages if message.text)
-    return (Message("system", text), *sent) if text else sent
+    if text:
+        return (Message("system", text), *sent)
+    return sent
 
 
 __all__ = ["read_with_others"]

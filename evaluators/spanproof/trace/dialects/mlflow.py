@@ -41,7 +41,10 @@ def read_span(raw: RawSpan) -> Reading:
     error = find_error(raw)
     if kind is SpanKind.TOOL:
         shown, failed = read_result(result)
-        arguments = read_arguments(argument_payload.value) if argument_payload is not None else None
+        if argument_payload is not None:
+            arguments = read_arguments(argument_payload.value)
+        else:
+            arguments = None
         return Reading(
             kind, argument_payload, shown, tool=build_call(raw, raw.name, arguments), error=error or failed
         )

@@ -96,16 +96,21 @@ def read_content(
     if kind is SpanKind.TOOL:
         value, failed = read_result(result)
         name = raw.find_text(oi.TOOL_NAME, "gen_ai.tool.name")
-        arguments = read_arguments(argument_payload.value) if argument_payload is not None else None
+        if argument_payload is not None:
+            arguments = read_arguments(argument_payload.value)
+        else:
+            arguments = None
         return Reading(
             kind, argument_payload, value, tool=build_call(raw, name, arguments), error=error or failed
         )
-    task = (
-        find_smolagents_task(argument_payload.value)
-        if kind is SpanKind.AGENT and argument_payload is not None
-        else None
-    )
-    step = find_smolagents_step(raw.name) if kind is SpanKind.CHAIN and "smolagents" in raw.scope else None
+    if kind is SpanKind.AGENT and argument_payload is not None:
+        task = find_smolagents_task(argument_payload.value)
+    else:
+        task = None
+    if kind is SpanKind.CHAIN and "smolagents" in raw.scope:
+        step = find_smolagents_step(raw.name)
+    else:
+        step = None
     return Reading(
         kind,
         Payload(task, task, typed=True) if task is not None else argument_payload,

@@ -51,7 +51,9 @@ def _classify_span(raw: RawSpan) -> SpanKind:
         return SpanKind.TOOL
     if raw.get_first("request_data", "events") is not None:
         return SpanKind.LLM
-    return SpanKind.CHAIN if raw.name.startswith("running ") else SpanKind.OTHER
+    if raw.name.startswith("running "):
+        return SpanKind.CHAIN
+    return SpanKind.OTHER
 
 
 def _read_agent(raw: RawSpan, reading: Reading) -> Reading:

@@ -68,7 +68,9 @@ class Dialect:
 
     def owns_attributes(self, raw: RawSpan) -> bool:
         """Whether the span carries an attribute of this dialect."""
-        return any(key.startswith(self.marks) for key in raw.attributes) if self.marks else False
+        if self.marks:
+            return any(key.startswith(self.marks) for key in raw.attributes)
+        return False
 
 
 def build_span(raw: RawSpan, reading: Reading, dialect: str) -> Span:

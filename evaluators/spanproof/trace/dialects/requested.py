@@ -14,7 +14,10 @@ from spanproof.trace import Span, SpanKind, ToolCall
 def with_named_arguments(spans: Sequence[Span]) -> list[Span]:
     """Return the spans; a call whose argument is a bare text has it by the name that the model gave it."""
     bare = [span for span in spans if span.tool is not None and isinstance(span.tool.arguments, str)]
-    requests = {key: call for span in spans for key, call in _iter_requests(span)} if bare else {}
+    if bare:
+        requests = {key: call for span in spans for key, call in _iter_requests(span)}
+    else:
+        requests = {}
     return [_build_span(span, requests) for span in spans]
 
 
@@ -35,4 +38,6 @@ def _build_span(span: Span, requests: dict[_Key, ToolCall]) -> Span:
     if tool is None or not isinstance(tool.arguments, str):
         return span
     requested = requests.get((span.trace_id, tool.name, tool.arguments))
-    return span if requested is None else replace(span, tool=replace(tool, arguments=requested.arguments))
+    if requested is None:
+        return span
+    return replace(span, tool=replace(tool, arguments=requested.arguments))

@@ -49,7 +49,9 @@ def with_documents(raw: RawSpan, reading: Reading) -> Reading:
     if not found and reading.output is not None:
         found = list(_iter_texts(reading.output.value, 0))
     text = "\n\n".join(dict.fromkeys(found))
-    return replace(reading, output=Payload(text, text, typed=True)) if text else reading
+    if text:
+        return replace(reading, output=Payload(text, text, typed=True))
+    return reading
 
 
 def _iter_recorded_texts(raw: RawSpan) -> Iterator[str]:

@@ -176,7 +176,9 @@ def _with_dropped_messages(span: Span, spans: Sequence[Span]) -> Span:
             own |= found
             missing = [index for index in missing if index not in own]
     restored = tuple(message for index in sorted(own) for message in own[index])
-    return replace(span, input_messages=restored) if len(restored) > len(span.input_messages) else span
+    if len(restored) > len(span.input_messages):
+        return replace(span, input_messages=restored)
+    return span
 
 
 def _are_consistent(

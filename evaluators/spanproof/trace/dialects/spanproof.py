@@ -86,7 +86,9 @@ def _find_payload(raw: RawSpan, name: str, mime_name: str) -> Payload | None:
 def _find_observation(raw: RawSpan, kind: SpanKind, of_code: Payload | None) -> str | None:
     """Return what the agent was shown; of a tool that ran code, that is its result."""
     shown = raw.find_text(ours.EXECUTION_OBSERVATION)
-    return of_code.text if shown is None and kind is SpanKind.TOOL and of_code is not None else shown
+    if shown is None and kind is SpanKind.TOOL and of_code is not None:
+        return of_code.text
+    return shown
 
 
 def _find_tool(raw: RawSpan, kind: SpanKind) -> ToolCall | None:
@@ -96,7 +98,9 @@ def _find_tool(raw: RawSpan, kind: SpanKind) -> ToolCall | None:
 
 
 def _find_outer_text(kind: SpanKind, spoken: tuple[Message, ...], role: str) -> Payload | None:
-    return find_last_text(spoken, role) if kind is not SpanKind.LLM else None
+    if kind is not SpanKind.LLM:
+        return find_last_text(spoken, role)
+    return None
 
 
 def _read_arguments(raw: RawSpan) -> JsonValue:
@@ -104,7 +108,9 @@ def _read_arguments(raw: RawSpan) -> JsonValue:
     positional = decode_document(raw.get_first(ours.TOOL_POSITIONAL))
     if not isinstance(positional, list) or not positional:
         return named
-    return {"args": positional, "kwargs": named} if isinstance(named, dict) and named else positional
+    if isinstance(named, dict) and named:
+        return {"args": positional, "kwargs": named}
+    return positional
 
 
 def _find_source(raw: RawSpan) -> tuple[str, str] | None:
@@ -113,8 +119,13 @@ def _find_source(raw: RawSpan) -> tuple[str, str] | None:
     if source is not None:
         return source, ours.CODE_SOURCE
     arguments = decode_document(raw.get_first(genai.TOOL_CALL_ARGUMENTS))
-    code = arguments.get(argument) if argument is not None and isinstance(arguments, dict) else None
-    return (code, f"{genai.TOOL_CALL_ARGUMENTS}.{argument}") if isinstance(code, str) else None
+    if argument is not None and isinstance(arguments, dict):
+        code = arguments.get(argument)
+    else:
+        code = None
+    if isinstance(code, str):
+        return (code, f"{genai.TOOL_CALL_ARGUMENTS}.{argument}")
+    return None
 
 
 def _find_code(raw: RawSpan) -> ExecutedCode | None:

@@ -52,7 +52,9 @@ def _find_value(payload: Payload | None) -> Payload | None:
             value = parse_json(payload.text)
         except NotDecoded:
             return payload
-        return Payload(value, value, typed=True) if isinstance(value, str) else payload
+        if isinstance(value, str):
+            return Payload(value, value, typed=True)
+        return payload
     return payload
 
 

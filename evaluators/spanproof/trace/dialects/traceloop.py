@@ -64,11 +64,15 @@ def _find_entity(raw: RawSpan, key: str, inner: str) -> Payload | None:
         document = decode_document(
             whole.text
         )  # a function's own text, which it serialises as any other value
-        return Payload(document, document, typed=True) if isinstance(document, str) else whole
+        if isinstance(document, str):
+            return Payload(document, document, typed=True)
+        return whole
     if whole is None or not isinstance(whole.value, dict) or inner not in whole.value:
         return whole
     value = whole.value[inner]
-    return to_payload(value) if not isinstance(value, dict | list) else replace(whole, value=value)
+    if not isinstance(value, dict | list):
+        return to_payload(value)
+    return replace(whole, value=value)
 
 
 def _read_tool(raw: RawSpan, result: Payload | None) -> Reading:

@@ -38,7 +38,12 @@ def read_span(raw: RawSpan) -> Reading:
             model=model,
             error=find_error(raw),
         )
-    kind = SpanKind.AGENT if operation in _AGENTS else SpanKind.CHAIN if inputs or outputs else SpanKind.OTHER
+    if operation in _AGENTS:
+        kind = SpanKind.AGENT
+    elif inputs or outputs:
+        kind = SpanKind.CHAIN
+    else:
+        kind = SpanKind.OTHER
     return Reading(
         kind,
         find_last_text(inputs, "user") or to_payload(raw.get_first("ai.prompt")),

@@ -45,7 +45,9 @@ def read_unwrapped(raw: RawSpan, reading: Reading) -> Reading:
             reading = shape(raw, reading)
         return reading
     named = _SHAPES.get(raw.scope.rpartition(".")[2])
-    return named(raw, reading) if named is not None else reading
+    if named is not None:
+        return named(raw, reading)
+    return reading
 
 
 def _read_llama_index(raw: RawSpan, reading: Reading) -> Reading:
@@ -55,7 +57,9 @@ def _read_llama_index(raw: RawSpan, reading: Reading) -> Reading:
     ):
         # A helper of the model's class around the call, or one that only makes its request.
         around = not fields.keys().isdisjoint({"messages", "chat_history"})
-        return Reading(SpanKind.CHAIN, error=reading.error) if around else reading
+        if around:
+            return Reading(SpanKind.CHAIN, error=reading.error)
+        return reading
     return _read_llama_index_values(raw, reading)
 
 
@@ -118,9 +122,15 @@ def _read_crewai_call(reading: Reading, tool: ToolCall) -> Reading:
     if printed is not None:
         with suppress(NotDecoded):
             tool = replace(tool, arguments=parse_literal(printed["arguments"]))
-    reported = _CREWAI_FAILURE.match(reading.output.text) if reading.output is not None else None
+    if reading.output is not None:
+        reported = _CREWAI_FAILURE.match(reading.output.text)
+    else:
+        reported = None
     failed = SpanError(None, reported["message"]) if reported is not None else None
-    arguments = to_payload(as_text(tool.arguments)) if printed is not None else reading.input
+    if printed is not None:
+        arguments = to_payload(as_text(tool.arguments))
+    else:
+        arguments = reading.input
     return replace(reading, tool=tool, input=arguments, error=reading.error or failed)
 
 
@@ -143,9 +153,14 @@ def _read_beeai(raw: RawSpan, reading: Reading) -> Reading:
     if isinstance(task, str):
         reading = replace(reading, input=Payload(task, task), input_messages=())
     answer = reading.output.value if reading.output is not None else None
-    answer = decode_document(answer) if isinstance(answer, str) else answer
+    if isinstance(answer, str):
+        answer = decode_document(answer)
+    else:
+        answer = answer
     text = answer.get("text") if isinstance(answer, dict) else None
-    return replace(reading, output=Payload(text, text)) if isinstance(text, str) else reading
+    if isinstance(text, str):
+        return replace(reading, output=Payload(text, text))
+    return reading
 
 
 def _read_beeai_event(raw: RawSpan, reading: Reading, target: str, event: str) -> Reading:
@@ -168,7 +183,10 @@ def _build_beeai_call(reading: Reading, name: str, arguments: JsonValue) -> Read
     output, error = reading.output, reading.error
     if name == _BEEAI_ANSWER and error is None and isinstance(arguments, dict):
         output = _find_fields(arguments)
-    cause = _BEEAI_CAUSE.search(output.text) if output is not None and error is not None else None
+    if output is not None and error is not None:
+        cause = _BEEAI_CAUSE.search(output.text)
+    else:
+        cause = None
     if cause is not None and error is not None:
         # The framework's own exception says "Tool Error" alone.
         error = SpanError(error.type, cause["message"], (*error.chain, cause["type"]))
@@ -182,7 +200,9 @@ def _build_beeai_call(reading: Reading, name: str, arguments: JsonValue) -> Read
 
 
 def _read_fields(payload: Payload | None) -> dict[str, JsonValue]:
-    return payload.value if payload is not None and isinstance(payload.value, dict) else {}
+    if payload is not None and isinstance(payload.value, dict):
+        return payload.value
+    return {}
 
 
 def _find_fields(fields: dict[str, JsonValue]) -> Payload | None:

@@ -140,4 +140,6 @@ def _read_result(observed: Document) -> tuple[str | None, str | None]:
     if isinstance(group, Mapping):
         return str(group.get("text") or ""), None
     refused = observed.get("repromptResponse")
-    return (None, str(refused.get("text") or "refused")) if isinstance(refused, Mapping) else (None, None)
+    if isinstance(refused, Mapping):
+        return (None, str(refused.get("text") or "refused"))
+    return (None, None)

@@ -71,7 +71,10 @@ def get_errors(messages: Sequence[Any]) -> dict[str, str]:
     """Return what tools failed with, by the call's id, where their messages have an `error` of their own."""
     found: dict[str, str] = {}
     for item in messages:
-        error = item.get("error") if isinstance(item, Mapping) and item.get("role") == "tool" else None
+        if isinstance(item, Mapping) and item.get("role") == "tool":
+            error = item.get("error")
+        else:
+            error = None
         if error and error is not True:
             text = error.get("message") if isinstance(error, Mapping) else error
             found[str(item.get("tool_call_id"))] = str(text)
@@ -89,7 +92,9 @@ def read_message(item: Document) -> tuple[Message, ...]:
 
 def _with_renamed_function(call: Any) -> Any:
     named = isinstance(call, Mapping) and isinstance(call.get("function"), str)
-    return {**call, "name": call["function"], "function": None} if named else call
+    if named:
+        return {**call, "name": call["function"], "function": None}
+    return call
 
 
 def _is_message(item: object) -> bool:
@@ -167,7 +172,10 @@ def _iter_message_parts(item: Document) -> Iterator[Document]:
 
 
 def _is_result(part: object) -> bool:
-    spoken = read_messages({"role": "assistant", "content": [part]}) if isinstance(part, dict) else ()
+    if isinstance(part, dict):
+        spoken = read_messages({"role": "assistant", "content": [part]})
+    else:
+        spoken = ()
     return any(message.role == "tool" for message in spoken)
 
 
@@ -184,12 +192,16 @@ def _iter_sharegpt_messages(item: Document) -> Iterator[Message]:
 def _list_ui_calls(item: Document) -> list[dict[str, Any]]:
     """Return the calls in a message as the AI SDK sends them to a page, in versions 4 and 5."""
     parts, invocations = item.get("parts"), item.get("toolInvocations")
-    typed = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    if isinstance(parts, list):
+        typed = [part for part in parts if isinstance(part, dict)]
+    else:
+        typed = []
     held = [part for part in typed if "toolCallId" in part and "state" in part]
     inner = [part["toolInvocation"] for part in typed if isinstance(part.get("toolInvocation"), dict)]
-    invoked = (
-        [call for call in invocations if isinstance(call, dict)] if isinstance(invocations, list) else []
-    )
+    if isinstance(invocations, list):
+        invoked = [call for call in invocations if isinstance(call, dict)]
+    else:
+        invoked = []
     return held or inner or invoked
 
 
@@ -237,6 +249,9 @@ def _group_sessions(items: Sequence[Any]) -> dict[str, list[Any]]:
             continue
         message = item.get("message")
         if isinstance(message, Mapping) and "role" in message and not item.get("isMeta"):
-            aside = f"/{item.get('agentId') or 'sidechain'}" if item.get("isSidechain") else ""
+            if item.get("isSidechain"):
+                aside = f"/{item.get('agentId') or 'sidechain'}"
+            else:
+                aside = ""
             sessions[f"{item['sessionId']}{aside}"].append(message)
     return sessions

@@ -105,7 +105,9 @@ def read_mini_swe_agent(value: Document) -> Transcript:
 def _get_failed_code(text: str, shown: str, call_id: str) -> dict[str, str]:
     """Return what a command failed with, by its call: what it printed, else its exit code."""
     code = _RETURN_CODE.search(text)
-    return {call_id: shown.strip() or f"exit code {code[1]}"} if code and int(code[1]) else {}
+    if code and int(code[1]):
+        return {call_id: shown.strip() or f"exit code {code[1]}"}
+    return {}
 
 
 def read_openhands(items: Sequence[Any], task: object = None) -> Transcript:
@@ -151,7 +153,9 @@ def read_openhands_sdk(items: Sequence[Any]) -> Transcript:
 
 
 def _select_objects(items: object) -> list[Document]:
-    return [item for item in items if isinstance(item, Mapping)] if isinstance(items, list) else []
+    if isinstance(items, list):
+        return [item for item in items if isinstance(item, Mapping)]
+    return []
 
 
 def _has_shown_output(messages: Sequence[Any]) -> bool:
@@ -194,13 +198,18 @@ def _read_observation(item: Document, errors: dict[str, str]) -> list[Message]:
     content = str(item.get("content") or "")
     if item.get("observation") == "error" or _has_failed(code):
         errors[cause] = content or f"exit code {code}"
-    return [Message("tool", content, (), cause)] if item.get("cause") is not None else []
+    if item.get("cause") is not None:
+        return [Message("tool", content, (), cause)]
+    return []
 
 
 def _read_sdk_observation(item: Document, call_id: str, errors: dict[str, str]) -> Message:
     observed = _read_members(item, "observation")
     shown = observed.get("content", observed.get("output", item.get("error", item.get("rejection_reason"))))
-    content = "\n".join(message.text for message in read_messages(shown)) if shown else ""
+    if shown:
+        content = "\n".join(message.text for message in read_messages(shown))
+    else:
+        content = ""
     code = observed.get("exit_code")
     is_error = item.get("kind") != "ObservationEvent" or observed.get("is_error") is True
     if is_error or _has_failed(code):
@@ -211,7 +220,9 @@ def _read_sdk_observation(item: Document, call_id: str, errors: dict[str, str]) 
 def _read_members(item: Document, name: str) -> dict[str, Any]:
     """Return the members of an action or an observation, without the name of its class."""
     held = item.get(name)
-    return {key: value for key, value in held.items() if key != "kind"} if isinstance(held, Mapping) else {}
+    if isinstance(held, Mapping):
+        return {key: value for key, value in held.items() if key != "kind"}
+    return {}
 
 
 def _has_failed(code: object) -> bool:

@@ -41,7 +41,10 @@ def _read_row(row: Row) -> Span:
     meta = _read_object(row, "meta")
     kind = _KINDS[str(_get_kind(row))]
     start = to_unix_ns(row.get("start_ns") or row.get("start_ms"))
-    parent = None if str(row.get("parent_id") or "") in _NO_PARENT else row["parent_id"]
+    if str(row.get("parent_id") or "") in _NO_PARENT:
+        parent = None
+    else:
+        parent = row["parent_id"]
     has_failed = row.get("status") == "error"
     taken, result = _get_content(row, meta, "input"), _get_content(row, meta, "output")
     of_kind = {"LLM": {"llm.model_name": _get_model(row, meta)}, "TOOL": {"tool.name": row.get("name")}}

@@ -70,7 +70,9 @@ def read_file(path: Path) -> Read:
     requests, malformed = _read_documents(path, documents)
     is_unread = suffix == ".json" and not requests and bool(malformed)
     broken = _find_broken_json(body) if is_unread else None
-    return (requests, malformed) if broken is None else ([], [MalformedOtlp(f"{path}: {broken}")])
+    if broken is None:
+        return (requests, malformed)
+    return ([], [MalformedOtlp(f"{path}: {broken}")])
 
 
 def _without_prefixes(body: bytes) -> bytes:
@@ -91,7 +93,10 @@ def _find_broken_json(body: bytes) -> str | None:
         before, after = text[: problem.pos].rstrip(), text[problem.pos :].lstrip(", \t\r\n")
         # Python 3.13 has the position of the comma, earlier versions that of what follows it.
         is_comma = before.endswith(",") or text[problem.pos : problem.pos + 1] == ","
-        reason = "a comma before the closing bracket" if is_comma and after[:1] in "]}" else problem.msg
+        if is_comma and after[:1] in "]}":
+            reason = "a comma before the closing bracket"
+        else:
+            reason = problem.msg
         return f"not JSON: {reason}, line {problem.lineno}, column {problem.colno}"
     except RecursionError:
         return "not JSON: nested too deeply"
@@ -162,7 +167,9 @@ def _read_samples(path: Path) -> list[Any]:
     run = documents.get("header.json") or documents.get("_journal/start.json") or {}
     about = run.get("eval") if isinstance(run, dict) else None
     samples = [document for name, document in documents.items() if name.startswith("samples/")]
-    return [{"eval": about or {}, "samples": samples}] if samples else [_BROKEN]
+    if samples:
+        return [{"eval": about or {}, "samples": samples}]
+    return [_BROKEN]
 
 
 def _select_members(path: Path, archive: zipfile.ZipFile) -> list[str]:

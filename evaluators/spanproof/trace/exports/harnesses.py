@@ -176,7 +176,12 @@ def _find_failure(item: Document) -> str | None:
 
 def _iter_memory_step(item: Document, errors: dict[str, str]) -> Iterator[Message | CodeStep]:
     output = item.get("model_output")
-    text = output if isinstance(output, str) else as_text(output) if output else ""
+    if isinstance(output, str):
+        text = output
+    elif output:
+        text = as_text(output)
+    else:
+        text = ""
     failed = _find_failure(item)
     observation = item.get("observations")
     observation = observation if isinstance(observation, str) else None

@@ -111,7 +111,9 @@ def _get_end(text: str, at: int, closing: str) -> tuple[bool, int]:
         at = _get_end_of_blanks(text, at + 1)
     if at >= len(text):
         raise NotInspected(f"the text ends before {closing!r}")
-    return (True, at + 1) if text[at] == closing else (False, at)
+    if text[at] == closing:
+        return (True, at + 1)
+    return (False, at)
 
 
 def _parse_text(text: str, at: int) -> tuple[str, int]:
@@ -128,7 +130,9 @@ def _parse_text(text: str, at: int) -> tuple[str, int]:
 
 def _decode_escape(escape: re.Match[str]) -> str:
     code = escape[1] or escape[2] or escape[3]
-    return chr(int(code, 16)) if code else _ESCAPES.get(escape[4], escape[4])
+    if code:
+        return chr(int(code, 16))
+    return _ESCAPES.get(escape[4], escape[4])
 
 
 def _get_end_of_blanks(text: str, at: int) -> int:

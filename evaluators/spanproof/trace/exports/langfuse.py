@@ -132,7 +132,9 @@ def _get_content_names(produced: Mapping[str, object], kind: str) -> tuple[str, 
         if mark in produced:
             return given_in, given_out
     if any(name.startswith("gen_ai.") for name in produced):
-        return _TOOL_CONTENT if kind == "TOOL" or "gen_ai.tool.name" in produced else _SPOKEN_CONTENT
+        if kind == "TOOL" or "gen_ai.tool.name" in produced:
+            return _TOOL_CONTENT
+        return _SPOKEN_CONTENT
     return "", ""
 
 

@@ -84,7 +84,9 @@ def _build_values(side: str, value: object) -> dict[str, object]:
 
 def _get_tool_input(inputs: object) -> object:
     """Return a tool's arguments: LangChain's tracer records them printed, as `{"input": "{'code': …}"}`."""
-    return inputs["input"] if isinstance(inputs, Mapping) and inputs.keys() == {"input"} else inputs
+    if isinstance(inputs, Mapping) and inputs.keys() == {"input"}:
+        return inputs["input"]
+    return inputs
 
 
 def _read_model(row: Row, outputs: object) -> dict[str, object]:
@@ -108,4 +110,6 @@ def _get_first(*values: object) -> object:
 
 def _get_exception(error: str) -> str:
     """Return the exception of a printed one: LangChain prints its stack trace below it, Python above it."""
-    return get_last_line(error) if error.startswith("Traceback") else error.strip().partition("\n")[0].strip()
+    if error.startswith("Traceback"):
+        return get_last_line(error)
+    return error.strip().partition("\n")[0].strip()

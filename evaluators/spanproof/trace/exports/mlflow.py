@@ -29,7 +29,10 @@ def iter_row_spans(rows: Sequence[Row]) -> Iterator[Span]:
 
 def _find_spans(row: Row) -> list[Any] | None:
     data = row.get("data")
-    spans = data.get("spans") if isinstance(data, Mapping) else row.get("spans")
+    if isinstance(data, Mapping):
+        spans = data.get("spans")
+    else:
+        spans = row.get("spans")
     return spans if isinstance(spans, list) else None
 
 
@@ -73,16 +76,18 @@ def _is_error(code: object) -> bool:
 
 
 def _decode_id(value: object, length: int) -> object:
-    return decode_base64_id(value, length) if isinstance(value, str) else value
+    if isinstance(value, str):
+        return decode_base64_id(value, length)
+    return value
 
 
 def _read_attributes(attributes: object) -> dict[str, object]:
     """Return the attributes, which are an object, or OTLP's list of pairs."""
     if isinstance(attributes, list):
         return {str(pair["key"]): _decode_any_value(pair.get("value")) for pair in attributes}
-    return (
-        {key: as_json(value) for key, value in attributes.items()} if isinstance(attributes, Mapping) else {}
-    )
+    if isinstance(attributes, Mapping):
+        return {key: as_json(value) for key, value in attributes.items()}
+    return {}
 
 
 def _decode_any_value(encoded: object) -> object:
@@ -94,4 +99,6 @@ def _without_nulls(value: Any) -> Any:
     """Return a document without the fields that are null, which protobuf's JSON leaves out."""
     if isinstance(value, dict):
         return {name: _without_nulls(member) for name, member in value.items() if member is not None}
-    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value

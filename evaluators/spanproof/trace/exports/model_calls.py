@@ -87,7 +87,9 @@ def _find_response(response: Document) -> Turns | None:
     if isinstance(response.get("content"), list):
         return list(iter_messages({"role": "assistant", **response}))
     is_response = any(isinstance(response.get(name), list) for name in _RESPONSES)
-    return [*read_messages(dict(response), "assistant")] if is_response else None
+    if is_response:
+        return [*read_messages(dict(response), "assistant")]
+    return None
 
 
 def _get_record(value: Document) -> tuple[object, object]:
@@ -107,7 +109,12 @@ def _read_request(request: Any) -> Turns:
     if not isinstance(request, Mapping):
         return [*read_messages(request, "user")] if request else []
     held = next((request[name] for name in _REQUESTS if request.get(name)), None)
-    items = held if isinstance(held, list) else [held] if held else []
+    if isinstance(held, list):
+        items = held
+    elif held:
+        items = [held]
+    else:
+        items = []
     turns: Turns = []
     system = request.get("system") or request.get("instructions")
     if system:
@@ -157,7 +164,9 @@ def _iter_step_messages(steps: Sequence[Any]) -> Iterator[Message]:
 def _get_first_request(steps: Sequence[Any]) -> object:
     first = steps[0] if steps else None
     sent = first.get("request") if isinstance(first, Mapping) else None
-    return parse_document(sent.get("body")) if isinstance(sent, Mapping) else None
+    if isinstance(sent, Mapping):
+        return parse_document(sent.get("body"))
+    return None
 
 
 def _iter_prefixes(turns: Sequence[Message | CodeStep]) -> Iterator[str]:

@@ -40,7 +40,9 @@ def list_otlp(document: Any) -> list[dict[str, Any]]:
     are_requests = all(
         isinstance(request, dict) and not request.keys().isdisjoint(_RESOURCES) for request in requests
     )
-    return [_build_request(request) for request in requests] if are_requests else []
+    if are_requests:
+        return [_build_request(request) for request in requests]
+    return []
 
 
 def _build_request(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -72,7 +74,9 @@ def _decode_ids(span: Mapping[str, Any]) -> dict[str, Any]:
         name: decode_base64_id(value, _IDS[name]) if name in _IDS and isinstance(value, str) else value
         for name, value in span.items()
     }
-    return {**restored, "links": _build_each(span["links"], _decode_ids)} if "links" in span else restored
+    if "links" in span:
+        return {**restored, "links": _build_each(span["links"], _decode_ids)}
+    return restored
 
 
 def _iter_spans(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

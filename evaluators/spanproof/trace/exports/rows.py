@@ -103,7 +103,10 @@ def build_id(value: object, length: int) -> bytes:
     Raises:
         UnreadableRow: it is none.
     """
-    value = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    else:
+        value = value
     if not isinstance(value, str) or not value:
         raise UnreadableRow(f"a span has the id {value!r}")
     for plain in (value.replace("-", "").removeprefix("0x"), value.rpartition("-")[2]):

@@ -73,7 +73,10 @@ def read_resource(row: Row) -> dict[str, object]:
     resource = row.get("resource")
     held = resource if isinstance(resource, Mapping) else {}
     endpoint = row.get("localEndpoint")
-    service = endpoint.get("serviceName") if isinstance(endpoint, Mapping) else row.get("service_name")
+    if isinstance(endpoint, Mapping):
+        service = endpoint.get("serviceName")
+    else:
+        service = row.get("service_name")
     named = {"service.name": service} if isinstance(service, str) else {}
     return named | _read_attributes(held.get("attributes") or held.get("_attributes"))
 
@@ -132,7 +135,9 @@ def _find_id(row: Row, names: Sequence[str]) -> str | None:
         if value is not None:
             return str(value)
     # The exporter to the console of JavaScript's SDK names a span's id `id`.
-    return str(row["id"]) if names is _SPAN_IDS and "traceId" in row and row.get("id") else None
+    if names is _SPAN_IDS and "traceId" in row and row.get("id"):
+        return str(row["id"])
+    return None
 
 
 def _find_parent(row: Row) -> str | None:

@@ -104,7 +104,10 @@ class _Builder:
     ) -> Span:
         """Return a span; the root ends last."""
         key = f"{self._transcript.key}/{self._number if parent else 0}"
-        end_ns = start_ns + _STEP_NS if parent else start_ns + (self._number + 1) * _STEP_NS
+        if parent:
+            end_ns = start_ns + _STEP_NS
+        else:
+            end_ns = start_ns + (self._number + 1) * _STEP_NS
         attributes = {
             oi.SPAN_KIND: kind,
             **build_value_attributes("input", arguments),

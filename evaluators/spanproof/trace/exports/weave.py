@@ -89,11 +89,9 @@ def _find_kind(row: Row, name: str, inputs: object) -> str | None:
 
 def _without_self(inputs: object) -> object:
     """Return the arguments without the object whose method was called."""
-    return (
-        {key: value for key, value in inputs.items() if key != "self"}
-        if isinstance(inputs, Mapping)
-        else inputs
-    )
+    if isinstance(inputs, Mapping):
+        return {key: value for key, value in inputs.items() if key != "self"}
+    return inputs
 
 
 def _read_model(row: Row, inputs: object, output: object) -> dict[str, object]:

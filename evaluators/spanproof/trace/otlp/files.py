@@ -46,7 +46,10 @@ def read_content(path: Path) -> bytes:
 
 def get_suffix(path: Path) -> str:
     """Return the suffix of a file of traces in small letters, without that of its compression."""
-    named = path.with_suffix("") if path.suffix.lower() == _COMPRESSED else path
+    if path.suffix.lower() == _COMPRESSED:
+        named = path.with_suffix("")
+    else:
+        named = path
     return named.suffix.lower()
 
 

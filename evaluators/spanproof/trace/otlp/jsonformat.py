@@ -182,7 +182,10 @@ def _encode_hex_as_base64(value: object, size: int, path: str) -> str:
     if not isinstance(value, str):
         raise MalformedOtlp(f"{path} must be hexadecimal text, got {type(value).__name__}")
     if not _HEX.fullmatch(value) or len(value) != 2 * size:
-        looks = "; it looks like base64, which OTLP does not use for ids" if _is_base64(value, size) else ""
+        if _is_base64(value, size):
+            looks = "; it looks like base64, which OTLP does not use for ids"
+        else:
+            looks = ""
         raise MalformedOtlp(f"{path} must be {2 * size} hexadecimal digits, got {value[:40]!r}{looks}")
     return base64.b64encode(bytes.fromhex(value)).decode("ascii")
 

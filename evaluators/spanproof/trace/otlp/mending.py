@@ -45,7 +45,10 @@ class Changes:
         found: list[str] = []
         if self.not_utf8:
             places = ", ".join(self.not_utf8[:_MOST_NAMED])
-            more = f" and {len(self.not_utf8) - _MOST_NAMED} more" if len(self.not_utf8) > _MOST_NAMED else ""
+            if len(self.not_utf8) > _MOST_NAMED:
+                more = f" and {len(self.not_utf8) - _MOST_NAMED} more"
+            else:
+                more = ""
             found.append(f"text that is not UTF-8 was replaced by U+FFFD: {places}{more}")
         if self.cut:
             found.append(f"{self.cut} values nested too deeply were cut")
@@ -72,7 +75,10 @@ def _build_repaired_message(
         key, at = _read_varint(body, at)
         number, wire_type = key >> 3, key & 7
         if wire_type != _LENGTH:
-            at = _read_varint(body, at)[1] if wire_type == 0 else at + _get_fixed_size(wire_type)
+            if wire_type == 0:
+                at = _read_varint(body, at)[1]
+            else:
+                at = at + _get_fixed_size(wire_type)
             made += body[start:at]
             continue
         header = at

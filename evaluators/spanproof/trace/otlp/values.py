@@ -49,7 +49,9 @@ def build_any_value(value: AttributeValue) -> AnyValue:
         case bool():
             return AnyValue(bool_value=value)
         case int():
-            return AnyValue(int_value=value) if value in _INT64 else AnyValue(string_value=str(value))
+            if value in _INT64:
+                return AnyValue(int_value=value)
+            return AnyValue(string_value=str(value))
         case float():
             return AnyValue(double_value=value)
         case str():

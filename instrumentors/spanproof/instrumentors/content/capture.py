@@ -55,7 +55,9 @@ class ContentPolicy:
 
     def redactor(self, name: str) -> Redactor | None:
         """Return what redacts an attribute, None when nothing does."""
-        return None if self.redaction is None else find_redactor(self.redaction, name)
+        if self.redaction is None:
+            return None
+        return find_redactor(self.redaction, name)
 
     def permitted(self, text: str, max_chars: int, name: str = genai.EXCEPTION_MESSAGE) -> str | None:
         """Return what may be recorded of a message or stack trace, None when nothing may."""

@@ -58,7 +58,10 @@ says it; the argument in which it was given; and whether the tool is given nothi
 
 def find_code(tool_name: str, arguments: object) -> ToolCode | None:
     """Return the program among a tool's arguments."""
-    named = arguments if type(arguments) is dict else dict(iter_items(arguments))
+    if type(arguments) is dict:
+        named = arguments
+    else:
+        named = dict(iter_items(arguments))
     for name, argument in named.items():
         if type(name) is not str:
             continue
@@ -124,7 +127,9 @@ def _find_meaning(tool_name: str, name: str) -> _Meaning | None:
     if argument & _CODE_WORDS and argument <= _WITH_CODE:
         certain = len(argument) > 1 or tool & _EXECUTING_WORDS or _find_language(tool)
         return _Meaning(language, None if certain else _CODE_PUNCTUATION)
-    return _find_vague_meaning(argument, tool) if argument <= _VAGUE_WORDS else None
+    if argument <= _VAGUE_WORDS:
+        return _find_vague_meaning(argument, tool)
+    return None
 
 
 def _find_vague_meaning(argument: frozenset[str], tool: frozenset[str]) -> _Meaning | None:
@@ -135,7 +140,9 @@ def _find_vague_meaning(argument: frozenset[str], tool: frozenset[str]) -> _Mean
         return _Meaning(language) if language else None
     if language == "sql":
         return _Meaning(language, _SQL)
-    return _Meaning(language) if language and tool & _EXECUTING_WORDS else None
+    if language and tool & _EXECUTING_WORDS:
+        return _Meaning(language)
+    return None
 
 
 def _split_words(name: str) -> frozenset[str]:
@@ -148,7 +155,9 @@ def _find_language(words: frozenset[str]) -> str | None:
 
 def _find_declared(arguments: object) -> str | None:
     declared = as_text(get_member(arguments, "language")) or as_text(get_member(arguments, "lang"))
-    return _LANGUAGE_WORDS.get(declared.strip().lower()) if declared else None
+    if declared:
+        return _LANGUAGE_WORDS.get(declared.strip().lower())
+    return None
 
 
 _parameters: WeakKeyDictionary[Any, Parameters] = WeakKeyDictionary()

@@ -61,7 +61,9 @@ class Redaction:
         try:
             for pattern in self._compiled:
                 value = pattern.sub(lambda _: self.replacement, value)
-            return value if self.function is None else format_encodable(str.__str__(self.function(value)))
+            if self.function is None:
+                return value
+            return format_encodable(str.__str__(self.function(value)))
         except Exception as error:  # noqa: BLE001 - whatever it is, the text must not go out
             record_swallowed("redaction", error)
             return self.replacement

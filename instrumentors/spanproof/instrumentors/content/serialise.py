@@ -77,7 +77,10 @@ def encode_value(
     """
     if redaction is not None and redaction.hides_all:
         return Encoded(encode_json(redaction.replacement), redacted=True)
-    written = find_plain(value, max_chars, checked=plain) if redaction is None else None
+    if redaction is None:
+        written = find_plain(value, max_chars, checked=plain)
+    else:
+        written = None
     if written is not None:
         return Encoded(written)
     walk = _Walk(max_chars, redaction)
@@ -289,7 +292,10 @@ def find_plain(value: object, max_chars: int, *, checked: bool = False) -> str |
         if not checked and not _is_plain(value, max_chars):
             return None
         written: Any = _dumps(value)
-        text = format_encodable(written) if type(written) is str else written.decode()
+        if type(written) is str:
+            text = format_encodable(written)
+        else:
+            text = written.decode()
     except (TypeError, ValueError, RecursionError, RuntimeError):
         # A long integer, a lone surrogate, too deep, or changed by another thread meanwhile.
         return None

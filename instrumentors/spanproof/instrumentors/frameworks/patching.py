@@ -108,7 +108,9 @@ class Patches:
     def _build_function(self, original: Method, hook: Hook) -> Method:
         @wraps(original)
         def call(*args: Any, **kwargs: Any) -> Any:
-            return hook(original, None, args, kwargs) if self.active else original(*args, **kwargs)
+            if self.active:
+                return hook(original, None, args, kwargs)
+            return original(*args, **kwargs)
 
         return call
 
@@ -156,7 +158,10 @@ def _as_function(original: Any) -> Method:
 
     @wraps(original.__func__ if of_class else original)
     def call(instance: Any, /, *args: Any, **kwargs: Any) -> Any:
-        bound = original.__get__(None, instance) if of_class else original.__get__(instance, type(instance))
+        if of_class:
+            bound = original.__get__(None, instance)
+        else:
+            bound = original.__get__(instance, type(instance))
         return bound(*args, **kwargs)
 
     return call

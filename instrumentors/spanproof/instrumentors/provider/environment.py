@@ -45,7 +45,9 @@ class Check:
     def read_usable(self, value: str) -> tuple[str, bool]:
         """Return what of a value can be used, and whether that is all of it."""
         if not self.is_list:
-            return (value.lower(), True) if self.accepts(value.lower()) else ("", not value)
+            if self.accepts(value.lower()):
+                return (value.lower(), True)
+            return ("", not value)
         items = [item for entry in value.split(",") if (item := entry.strip())]
         kept = [item for item in items if self.accepts(item)]
         return ",".join(kept), kept == items
@@ -136,7 +138,10 @@ def write_variable_warning(name: str, value: str, problem: str) -> None:
     # Imported here: it imports the API, which reads variables at import.
     from spanproof.instrumentors.frameworks.diagnostics import record_swallowed
 
-    message = f"{name} {problem}" if name.endswith("_HEADERS") else f"{name}={value!r} {problem}"
+    if name.endswith("_HEADERS"):
+        message = f"{name} {problem}"
+    else:
+        message = f"{name}={value!r} {problem}"
     record_swallowed("environment", Misconfigured(message))
     _logger.warning("%s", message)
 

@@ -102,7 +102,10 @@ def add_exporters(
         if endpoint is not None and _get_address(endpoint, used) in _list_addresses(provider):
             continue
         try:
-            exporter = _build_otlp(endpoint, used, headers) if is_otlp else _load_exporter(name)
+            if is_otlp:
+                exporter = _build_otlp(endpoint, used, headers)
+            else:
+                exporter = _load_exporter(name)
         except Exception as error:  # noqa: BLE001 - the application runs on, and so do the other exporters
             problem = f"fails with {type(error).__name__}: {error}; no spans are exported through it"
             write_variable_warning("OTEL_TRACES_EXPORTER", name, problem)
@@ -199,12 +202,16 @@ def _list_addresses(provider: TracerProvider) -> set[str]:
 
 
 def _get_address(endpoint: str, protocol: str) -> str:
-    return urlsplit(endpoint).netloc if protocol == GRPC else _build_traces_url(endpoint)
+    if protocol == GRPC:
+        return urlsplit(endpoint).netloc
+    return _build_traces_url(endpoint)
 
 
 def _build_traces_url(endpoint: str) -> str:
     """Append the path for traces, as the exporter does to `OTEL_EXPORTER_OTLP_ENDPOINT`."""
-    return endpoint if endpoint.endswith("/v1/traces") else endpoint.rstrip("/") + "/v1/traces"
+    if endpoint.endswith("/v1/traces"):
+        return endpoint
+    return endpoint.rstrip("/") + "/v1/traces"
 
 
 def _add_worker_flush(provider: TracerProvider) -> None:

@@ -70,7 +70,9 @@ def _build_named(variable: str, importer: str) -> Any:
     name = os.environ.get(variable, "").strip()
     lower = name.lower()
     name = lower if is_installed(_GROUPS[variable], lower) else name
-    return _build_component(variable, lambda: _load_configurator(importer)(name)) if name else None
+    if name:
+        return _build_component(variable, lambda: _load_configurator(importer)(name))
+    return None
 
 
 def _load_configurator(importer: str) -> Callable[[str], Any]:

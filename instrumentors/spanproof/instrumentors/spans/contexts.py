@@ -127,7 +127,10 @@ def iter_within(
                     raise
                 advance = partial(stream.throw, thrown)
             else:
-                advance = partial(next, stream) if sent is None else partial(stream.send, sent)
+                if sent is None:
+                    advance = partial(next, stream)
+                else:
+                    advance = partial(stream.send, sent)
     except BaseException as error:
         # What a stream raises on being closed is no failure of the work that was abandoned.
         failure = None if abandoned else error

@@ -183,7 +183,10 @@ class DaytonaService(Service):
         Raises:
             httpx.HTTPError: there is none, or it is an error.
         """
-        url = path if "://" in path else f"{self.settings.api_url.rstrip('/')}{path}"
+        if "://" in path:
+            url = path
+        else:
+            url = f"{self.settings.api_url.rstrip('/')}{path}"
         answer = self._client.request(method, url, headers=self.headers, **more)
         answer.raise_for_status()
         return answer

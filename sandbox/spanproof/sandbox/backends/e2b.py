@@ -90,7 +90,10 @@ class E2BService(Service):
         }
         Remote.list(limit=1, retries=0, **options).next_items()
         exists = bool(_AN_ID.fullmatch(name)) or Template.exists(name, **options)
-        detail = name if exists else f"the service does not know the template {name!r}"
+        if exists:
+            detail = name
+        else:
+            detail = f"the service does not know the template {name!r}"
         remedy = "set `template` to the ID or name of one that was built with this account"
         return (
             Feature("service", present=True, required=True),

@@ -358,7 +358,10 @@ class JobHost:
     def update_lifetime(self, seconds: int) -> None:
         """See `Host.update_lifetime`: a deadline counts from the Job's start."""
         job = self._batch.read_namespaced_job(self.id, self._namespace, _request_timeout=_REQUEST_S)
-        lived = time.time() - job.status.start_time.timestamp() if job.status.start_time else 0.0
+        if job.status.start_time:
+            lived = time.time() - job.status.start_time.timestamp()
+        else:
+            lived = 0.0
         patch = {"spec": {"activeDeadlineSeconds": int(lived) + seconds}}
         self._batch.patch_namespaced_job(self.id, self._namespace, patch, _request_timeout=_REQUEST_S)
 
@@ -393,8 +396,14 @@ class ExecStream:
         yield self._read()
 
     def _read(self) -> tuple[str | None, str | None, object]:
-        out = self._socket.read_stdout(timeout=0) if self._socket.peek_stdout(timeout=0) else None
-        err = self._socket.read_stderr(timeout=0) if self._socket.peek_stderr(timeout=0) else None
+        if self._socket.peek_stdout(timeout=0):
+            out = self._socket.read_stdout(timeout=0)
+        else:
+            out = None
+        if self._socket.peek_stderr(timeout=0):
+            err = self._socket.read_stderr(timeout=0)
+        else:
+            err = None
         return out, err, None
 
 

@@ -216,7 +216,9 @@ def _decode_text(data: bytes) -> str:
 def _build_image(name: str) -> Image:
     from modal import Image
 
-    return Image.from_id(name) if name.startswith(_AN_IMAGE_ID) else Image.from_registry(name)
+    if name.startswith(_AN_IMAGE_ID):
+        return Image.from_id(name)
+    return Image.from_registry(name)
 
 
 def _close_all(hosts: weakref.WeakSet[ModalHost]) -> None:

@@ -127,7 +127,9 @@ def is_exact(pin: str, ecosystem: Ecosystem) -> bool:
 
 def normalise_name(name: str, ecosystem: Ecosystem) -> str:
     """Return the one spelling of a name."""
-    return re.sub(r"[-_.]+", "-", name).lower() if ecosystem is Ecosystem.PIP else name
+    if ecosystem is Ecosystem.PIP:
+        return re.sub(r"[-_.]+", "-", name).lower()
+    return name
 
 
 def is_same_version(one: str, other: str) -> bool:

@@ -129,7 +129,10 @@ def _build_absence(pin: str, directory: Path) -> EnvironmentUnavailable:
     command = [sys.executable, "-m", "pip", "index", "versions", name]
     _code, out, _errors = run_client(command, directory, _QUIET)
     listed = _AVAILABLE.search(out)
-    versions = [one.strip() for one in listed[1].split(",")] if listed is not None else []
+    if listed is not None:
+        versions = [one.strip() for one in listed[1].split(",")]
+    else:
+        versions = []
     if any(is_same_version(one, version) for one in versions):
         return EnvironmentUnavailable(
             f"{pin} has no wheel for {describe_runtime(Ecosystem.PIP)} on {describe_platform()},"

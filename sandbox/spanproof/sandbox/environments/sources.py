@@ -56,7 +56,9 @@ def parse_packages(content: bytes, path: Path) -> Wanted:
     except UnicodeDecodeError as problem:
         raise EnvironmentUnavailable(f"{path} cannot be read: {problem}") from problem
     try:
-        return _from_npm_lock(text) if path.suffix == ".json" else _from_requirements(text)
+        if path.suffix == ".json":
+            return _from_npm_lock(text)
+        return _from_requirements(text)
     except EnvironmentUnavailable as problem:
         raise EnvironmentUnavailable(f"{path}: {problem}") from problem
 

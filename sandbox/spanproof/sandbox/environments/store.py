@@ -71,7 +71,10 @@ class Store:
     """One directory of images. Safe for any number of threads and processes."""
 
     def __init__(self, directory: Path | None = None) -> None:
-        self.directory = directory if directory is not None else get_default_directory()
+        if directory is not None:
+            self.directory = directory
+        else:
+            self.directory = get_default_directory()
 
     def find_lock(self, wish: str) -> Lock | None:
         """Return what a package set was locked to before."""
@@ -150,7 +153,10 @@ class Store:
                 lock = Lock.read((path / _LOCK_FILE).read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 continue
-            used_at = path.with_suffix(".use").stat().st_mtime if path.with_suffix(".use").exists() else 0.0
+            if path.with_suffix(".use").exists():
+                used_at = path.with_suffix(".use").stat().st_mtime
+            else:
+                used_at = 0.0
             found.append(Image(path.name, path, lock, count_file_bytes(path), used_at))
         return sorted(found, key=lambda image: image.used_at, reverse=True)
 

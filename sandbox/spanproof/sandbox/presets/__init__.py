@@ -80,7 +80,9 @@ class Preset:
             if entry.key == key and entry.removed is removed
             for value in entry.values
         ]
-        return [int(text) for text in texts] if key == "ports" else list(texts)
+        if key == "ports":
+            return [int(text) for text in texts]
+        return list(texts)
 
 
 @cache

@@ -151,7 +151,9 @@ def _with_tests(of_run: Judgement, tested: Outcome | None) -> Judgement:
 
 def _find_failure(outcome: Outcome) -> Scored | None:
     """Return an outcome that is a failure, None for another."""
-    return outcome if isinstance(outcome, Scored) and outcome.label is Label.FAIL else None
+    if isinstance(outcome, Scored) and outcome.label is Label.FAIL:
+        return outcome
+    return None
 
 
 def _add_facts(tested: Scored, otherwise: Outcome) -> Scored:

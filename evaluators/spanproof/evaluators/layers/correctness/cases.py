@@ -125,4 +125,6 @@ def _format_digits(value: float, digits: int) -> str:
     """Return a value from 0 up with so many digits that count, never with an exponent."""
     places = max(0, digits - 1 - math.floor(math.log10(value))) if value > 0 else 0
     text = f"{value:.{places}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    if "." in text:
+        return text.rstrip("0").rstrip(".")
+    return text

@@ -122,7 +122,9 @@ def find_syntax_problem(source: str) -> str | None:
             warnings.simplefilter("ignore")  # a snippet's invalid escapes are not ours to print
             ast.parse(source)
     except SyntaxError as error:
-        return f"line {error.lineno}: {error.msg}" if error.lineno else error.msg
+        if error.lineno:
+            return f"line {error.lineno}: {error.msg}"
+        return error.msg
     except (ValueError, RecursionError, MemoryError) as error:
         return str(error) or "it is nested too deeply"
     return None
@@ -171,7 +173,9 @@ def _list_missed_packages(snippet: Snippet, report: ApiReport) -> frozenset[str]
         return frozenset()
     named = _NO_MODULE.findall(snippet.error.message)
     missed = frozenset(name.partition(".")[0] for name in named)
-    return missed & {*report.not_installed} if named else frozenset(report.not_installed)
+    if named:
+        return missed & {*report.not_installed}
+    return frozenset(report.not_installed)
 
 
 def _build_uninstalled_skip(report: ApiReport) -> Skipped:

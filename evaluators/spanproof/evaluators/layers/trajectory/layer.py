@@ -121,7 +121,9 @@ def _find_unjudgeable(evidence: RunEvidence) -> Skipped | None:
         # Actions without their content all look alike: neither loops nor safety can be judged.
         return _HIDDEN
     span = evidence.trace.by_id.get(run.span_id)
-    return _NO_AGENT if span is not None and span.kind is SpanKind.TOOL else None
+    if span is not None and span.kind is SpanKind.TOOL:
+        return _NO_AGENT
+    return None
 
 
 def _classify_completion(evidence: RunEvidence) -> Completion:
@@ -149,7 +151,10 @@ def _classify_completion(evidence: RunEvidence) -> Completion:
         how = "content is hidden by the producer: the answer is not on the trace"
         return Completion(answered=False, is_recorded=False, how=how)
     is_empty = run.answer is None and any(step.is_final for step in run.steps[-1:])
-    how = "the run ended with a final answer of nothing: None, or a number that is none" if is_empty else ""
+    if is_empty:
+        how = "the run ended with a final answer of nothing: None, or a number that is none"
+    else:
+        how = ""
     return Completion(answered=False, is_recorded=False, empty=is_empty, how=how)
 
 

@@ -97,7 +97,9 @@ def _find_repeated_error(actions: Sequence[Action]) -> Loop | None:
 def _compute_similarity(one: Action, other: Action) -> float:
     """Return the share of names two actions have in common."""
     together = one.words | other.words
-    return len(one.words & other.words) / len(together) if together else 0.0
+    if together:
+        return len(one.words & other.words) / len(together)
+    return 0.0
 
 
 def _find_exact_key(action: Action) -> tuple[str, str] | None:

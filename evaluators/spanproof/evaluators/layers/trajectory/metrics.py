@@ -152,14 +152,20 @@ def compute_composite(metrics: dict[str, Outcome]) -> Outcome:
     answered = metrics.get("answered")
     if isinstance(answered, Scored) and answered.cause is Cause.NO_ANSWER:
         return Scored(value, None, answered.explanation, evidence, cause=Cause.NO_ANSWER)
-    ending = answered.reason if isinstance(answered, Skipped) else ENDING_UNKNOWN
+    if isinstance(answered, Skipped):
+        ending = answered.reason
+    else:
+        ending = ENDING_UNKNOWN
     return Scored(value, Label.PASS, _describe_a_pass(measured, ending), evidence)
 
 
 def _describe_a_pass(measured: Mapping[str, Scored], ending: str) -> str:
     """Return how the run ended, and what cost its value most."""
     how = measured.get("recovery") or measured.get("answered")
-    sentence = how.explanation if how else f"no loop and nothing unsafe; {ending}"
+    if how:
+        sentence = how.explanation
+    else:
+        sentence = f"no loop and nothing unsafe; {ending}"
     worst = min(measured, key=lambda name: WEIGHTS[name] * (measured[name].value - 1))
     lowered = measured[worst]
     if lowered.value == 1.0 or lowered is how:

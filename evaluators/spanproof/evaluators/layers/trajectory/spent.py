@@ -48,7 +48,10 @@ def _compute_consecutive_errors(actions: Sequence[Action]) -> Scored:
     count = len(longest)
     sentence = "no action ended in an error"
     if count:
-        where = f"step {longest[0].step}" if count == 1 else f"steps {longest[0].step} to {longest[-1].step}"
+        if count == 1:
+            where = f"step {longest[0].step}"
+        else:
+            where = f"steps {longest[0].step} to {longest[-1].step}"
         sentence = f"{format_count(count, 'error')} in a row: {where}"
     return _evaluate_amount(count, ERRORS_AT_HALF, Unit.ERRORS, sentence)
 

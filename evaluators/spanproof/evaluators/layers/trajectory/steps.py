@@ -81,7 +81,10 @@ def _build_turn(step: Step, answer: Payload | None) -> Turn:
     sources = [snippet.source for snippet in step.snippets]
     words = find_thought(step.text, "\n".join(sources)) or ""
     if answer is not None:
-        words = words.replace(answer.text.strip(), " ") if answer.text.strip() else words
+        if answer.text.strip():
+            words = words.replace(answer.text.strip(), " ")
+        else:
+            words = words
     arguments = [json.dumps([*call.args, *call.kwargs.values()], default=str) for call in step.calls]
     shown = [step.observation, _find_error_text(step.error)]
     shown += [text for snippet in step.snippets for text in (snippet.observation, snippet.logs)]
@@ -101,4 +104,6 @@ def _find_error_text(error: SpanError | None) -> str | None:
 def _to_text(value: JsonValue) -> str:
     if isinstance(value, dict):
         return f"{value.get('type') or 'error'}: {value.get('message') or ''}"
-    return value if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value)

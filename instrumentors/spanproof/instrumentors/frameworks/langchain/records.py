@@ -326,4 +326,6 @@ def _read_arguments(inputs: Any, input_str: Any) -> Mapping[str, Any]:
         decoded = json.loads(input_str)
     except (TypeError, ValueError, RecursionError):
         decoded = None
-    return decoded if type(decoded) is dict else {"input": input_str}
+    if type(decoded) is dict:
+        return decoded
+    return {"input": input_str}

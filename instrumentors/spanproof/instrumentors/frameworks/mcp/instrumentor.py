@@ -108,7 +108,10 @@ class Instrumentor(patching.Instrumentor):
         return self._open(to_text(get_member(params, "name")), get_member(params, "arguments"), serves=serves)
 
     def _open(self, tool: str, arguments: object, *, serves: bool = False) -> _Call:
-        start = build_start(f"serve {tool}", CHAIN) if serves else build_tool_start(tool)
+        if serves:
+            start = build_start(f"serve {tool}", CHAIN)
+        else:
+            start = build_tool_start(tool)
         call = self.tracing.open(_Call, start)
         call.context = set_value(_CALL_KEY, call, call.context)
         call.serves = serves
@@ -173,4 +176,6 @@ def _shows(shown: Any, value: Any) -> bool:
 
 
 def _get_field(fields: Any, name: str, alias: str) -> Any:
-    return fields.get(alias) if type(fields) is dict else get_attribute(fields, name)
+    if type(fields) is dict:
+        return fields.get(alias)
+    return get_attribute(fields, name)

@@ -221,7 +221,10 @@ class SpanProcessor(TracingProcessor):
     def _open(self, kind: type[_Opened], name: str, span_kind: str, parent: Record | None) -> _Opened:
         record = self._tracing.open(kind, build_start(name, span_kind), parent.context if parent else None)
         record.kind, record.handled = span_kind, sys.exception()
-        record.history = parent.history if parent and span_kind != AGENT else History()
+        if parent and span_kind != AGENT:
+            record.history = parent.history
+        else:
+            record.history = History()
         record.agent = parent.agent if parent else None
         return record
 

@@ -99,7 +99,10 @@ def build_bare_call(arguments: Mapping[str, Any], response: Any) -> Any:
     if not getattr(arguments.get("tracing"), "include_data", lambda: True)():
         return SimpleNamespace(response=None, model=arguments.get("model"), usage=None, input=None)
     sent = arguments.get("input")
-    items = [{"role": "user", "content": sent}] if is_a(sent, str) else list(list_elements(sent))
+    if is_a(sent, str):
+        items = [{"role": "user", "content": sent}]
+    else:
+        items = list(list_elements(sent))
     if as_text(arguments.get("system_instructions")):
         items.insert(0, {"role": "system", "content": arguments["system_instructions"]})
     return SimpleNamespace(response=response, model=arguments.get("model"), usage=None, input=items)
@@ -245,7 +248,9 @@ def _get_text(content: Any) -> str:
 
 
 def _get_field(item: Any, name: str) -> Any:
-    return get_member(item, name) if is_a(item, dict) else get_attribute(item, name)
+    if is_a(item, dict):
+        return get_member(item, name)
+    return get_attribute(item, name)
 
 
 def _decode_arguments(arguments: Any) -> Any:

@@ -100,7 +100,9 @@ def run_traced_stream(tracing: Tracing, original: Method, model: Any, args: Args
     if not hasattr(type(stream), "__next__"):
         return stream
     driven = _run_stream(tracing, original, model, args, kwargs, stream)
-    return driven if type(stream) is GeneratorType else DrivenIterator(stream, _spanproof_driven=driven)
+    if type(stream) is GeneratorType:
+        return driven
+    return DrivenIterator(stream, _spanproof_driven=driven)
 
 
 def _run_stream(

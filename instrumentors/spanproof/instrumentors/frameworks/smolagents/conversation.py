@@ -31,7 +31,9 @@ def find_key(message: Any) -> tuple[str, str] | None:
     content = message.content
     if type(content) is list and len(content) == 1 and type(content[0]) is dict:
         content = content[0].get("text") if content[0].get("type") == "text" else None
-    return (message.role, content) if type(content) is str and issubclass(type(message.role), str) else None
+    if type(content) is str and issubclass(type(message.role), str):
+        return (message.role, content)
+    return None
 
 
 def read_message(message: Any) -> Message:
@@ -72,7 +74,9 @@ def read_finish_reason(answer: Any) -> str:
 
 
 def _get_field(message: Any, name: str) -> Any:
-    return get_member(message, name) if is_a(message, dict) else get_attribute(message, name)
+    if is_a(message, dict):
+        return get_member(message, name)
+    return get_attribute(message, name)
 
 
 def _read_content(content: Any) -> tuple[list[dict[str, Any]], list[Hashable]]:

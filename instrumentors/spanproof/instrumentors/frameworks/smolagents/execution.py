@@ -220,7 +220,10 @@ def list_causes(error: BaseException, outside: BaseException | None) -> tuple[Ba
             break
         chain.append(at)
         cause = at.__cause__
-        at = cause if cause is not None or at.__suppress_context__ else at.__context__
+        if cause is not None or at.__suppress_context__:
+            at = cause
+        else:
+            at = at.__context__
     return tuple(chain)
 
 

@@ -57,9 +57,9 @@ def run_traced_agent(
     if call.get("stream"):
         # The span starts with the first `next()`: a stream that is never read does nothing either.
         stream = original(agent, *args, **kwargs)
-        return (
-            _run_stream(tracing, agent, call, parent, stream) if isinstance(stream, GeneratorType) else stream
-        )
+        if isinstance(stream, GeneratorType):
+            return _run_stream(tracing, agent, call, parent, stream)
+        return stream
     opened = _open_run(tracing, agent, call, parent)
     return run_within(
         partial(original, agent, *args, **kwargs),
@@ -139,9 +139,15 @@ def _find_ending(run: Run, error: BaseException | None, *, answered: bool) -> st
 
 
 def _record_answer(content: Content, result: Any) -> None:
-    output = result.output if get_type_name(result) == _FULL_RESULT else result
+    if get_type_name(result) == _FULL_RESULT:
+        output = result.output
+    else:
+        output = result
     content.output(output)
-    part = build_text_part(to_text(output)) if is_a(output, str) else {"type": "json", "content": output}
+    if is_a(output, str):
+        part = build_text_part(to_text(output))
+    else:
+        part = {"type": "json", "content": output}
     content.json(genai.OUTPUT_MESSAGES, [{"role": "assistant", "parts": [part], "finish_reason": "stop"}])
 
 

@@ -133,14 +133,19 @@ def get_call_context(tracing: Tracing, member: Any, method: Any) -> tuple[Contex
         return None, NOWHERE
     (run,) = owners
     steps = list(run.steps.values())
-    context = steps[-1].context if steps else run.get_context_between_steps()
+    if steps:
+        context = steps[-1].context
+    else:
+        context = run.get_context_between_steps()
     return context, get_position(context)
 
 
 def run_of(tracing: Tracing, agent: Any) -> Run | None:
     """Return the run of this agent that is in progress in the current context."""
     run = get_position().run
-    return run if run is not None and run.agent is agent and not tracing.over else None
+    if run is not None and run.agent is agent and not tracing.over:
+        return run
+    return None
 
 
 def _uses(agent: Any, member: Any) -> bool:

@@ -195,7 +195,9 @@ class Daemon:
         return str(self._client.base_url) == "http+docker://localhost"
 
     def _build_seccomp_options(self) -> list[str]:
-        return [f"seccomp={build_seccomp_profile()}"] if self.has_own_profile else []
+        if self.has_own_profile:
+            return [f"seccomp={build_seccomp_profile()}"]
+        return []
 
     def open_streams(self, container: str) -> socket.socket:
         """Return the container's standard streams, multiplexed as the daemon does."""

@@ -297,4 +297,6 @@ def _find_oom_events() -> str | None:
 
 def _find_own_group() -> OwnGroup | None:
     events = _find_oom_events()
-    return None if events is None else OwnGroup(-1, -1, os.open(events, os.O_RDONLY | os.O_CLOEXEC))
+    if events is None:
+        return None
+    return OwnGroup(-1, -1, os.open(events, os.O_RDONLY | os.O_CLOEXEC))

@@ -34,7 +34,10 @@ def _list_features(settings: Settings) -> list[Feature]:
             ("runtime", daemon.find_runtime_problem()),
             ("image", daemon.find_image_problem()),
         ):
-            wanted = settings.runtime or "the daemon's own" if name == "runtime" else settings.image
+            if name == "runtime":
+                wanted = settings.runtime or "the daemon's own"
+            else:
+                wanted = settings.image
             features.append(
                 _build_present_feature(name, wanted)
                 if missing is None

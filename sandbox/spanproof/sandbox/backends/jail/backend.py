@@ -148,8 +148,13 @@ def _run_with_retry(run: Callable[[], _Result]) -> _Result:
 
 def _describe_interpreter(program: Program) -> str:
     """Return which supervisors a program's interpreter may wait in: with a seed it starts otherwise."""
-    interpreter = program.language if program.tests is None else f"{program.language}, tested"
-    return interpreter if program.fixtures.seed is None else f"{interpreter}, seeded"
+    if program.tests is None:
+        interpreter = program.language
+    else:
+        interpreter = f"{program.language}, tested"
+    if program.fixtures.seed is None:
+        return interpreter
+    return f"{interpreter}, seeded"
 
 
 def _parse_tier(value: str) -> Tier:

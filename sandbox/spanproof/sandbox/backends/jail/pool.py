@@ -63,7 +63,10 @@ def get_kind(program: Program) -> Kind:
 
 def get_session_kind(spec: SessionSpec, packages: Kind | None = None) -> Kind:
     """Select the interpreter for a session's programs: that of their packages, else by what they import."""
-    by_imports = DATA if _NUMPY_USERS.intersection(spec.imports) else PLAIN
+    if _NUMPY_USERS.intersection(spec.imports):
+        by_imports = DATA
+    else:
+        by_imports = PLAIN
     kind = packages or by_imports
     return replace(kind, hash_seed=spec.fixtures.hash_seed)
 
@@ -242,11 +245,12 @@ def _build_failure(failure: Exception, tier: Tier) -> SandboxUnavailable:
     if not missing:
         return SandboxUnavailable(f"{failure}; `spanproof doctor` shows what this machine gives")
     first = missing[0]
-    weaker = (
-        " Or accept the reduced tier (`--set tier=reduced`; docs/sandbox.md says what it does not hold)."
-        if tier is Tier.FULL and "tier=reduced" not in first.remedy
-        else ""
-    )
+    if tier is Tier.FULL and "tier=reduced" not in first.remedy:
+        weaker = (
+            " Or accept the reduced tier (`--set tier=reduced`; docs/sandbox.md says what it does not hold)."
+        )
+    else:
+        weaker = ""
     return SandboxUnavailable(
         f"the jail's {tier} tier needs {first.name}, which this machine does not give: {first.detail}."
         f" {first.remedy}{weaker} Or configure another backend; `spanproof doctor` shows all features."

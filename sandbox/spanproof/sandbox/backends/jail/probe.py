@@ -67,7 +67,10 @@ def get_availability(demanded: Tier = Tier.FULL) -> Availability:
     if not platform_.present:
         return Availability("jail", (platform_,), None)
     shared, full, reduced = _list_shared_features(), _list_full_features(), _list_reduced_features()
-    whole = _build_rehearsal_feature(Tier.FULL) if _are_all_present(shared + full) else None
+    if _are_all_present(shared + full):
+        whole = _build_rehearsal_feature(Tier.FULL)
+    else:
+        whole = None
     has_full = whole is not None and whole.present
     tier = Tier.FULL if has_full else None
     smaller = None

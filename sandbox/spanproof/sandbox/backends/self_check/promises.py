@@ -58,7 +58,10 @@ def evaluate_promise(promise: Promise, sandbox: Sandbox) -> Finding:
     except (UnsupportedLanguage, UnsupportedFixtures) as problem:
         return Finding(promise.name, promise.text, "not_applicable", str(problem))
     except Exception as problem:  # noqa: BLE001 - whatever a backend does is a finding
-        reply = str(problem) if isinstance(problem, Broken) else f"{type(problem).__name__}: {problem}"
+        if isinstance(problem, Broken):
+            reply = str(problem)
+        else:
+            reply = f"{type(problem).__name__}: {problem}"
         return Finding(promise.name, promise.text, "broken", reply)
     return Finding(promise.name, promise.text, "kept")
 

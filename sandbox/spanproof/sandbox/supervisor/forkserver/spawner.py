@@ -142,7 +142,10 @@ def _run_zygotes(requests: socket.socket, supervisor: int, order: Order) -> None
             return
         _wait_for_children(os.WNOHANG)
         observed = request == b"observed"
-        seccomp = order.setup.seccomp_observed if observed else order.setup.seccomp
+        if observed:
+            seccomp = order.setup.seccomp_observed
+        else:
+            seccomp = order.setup.seccomp
         pid = os.fork()
         if pid == 0:
             requests.close()

@@ -54,7 +54,9 @@ def find_host(control_fd: int) -> Host | None:
     control = socket.socket(fileno=control_fd)
     parent = os.pidfd_open(os.getppid())
     options = json.loads(control.recv(65536))
-    return Host(control, parent, options) if os.getppid() == options["owner"] else None
+    if os.getppid() == options["owner"]:
+        return Host(control, parent, options)
+    return None
 
 
 class PreparedSupervisor(Protocol):

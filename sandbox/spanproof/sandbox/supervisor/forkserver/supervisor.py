@@ -75,7 +75,10 @@ class Supervisor:
         self._watcher = isolation.watcher
         self._channel = channel
         self._decoder = Decoder(FROM_HOST)
-        way_out = channel.way_out if isinstance(channel, Channel) else channel.fileno()
+        if isinstance(channel, Channel):
+            way_out = channel.way_out
+        else:
+            way_out = channel.fileno()
         self._links = Links(channel, self._decoder, isolation, group, way_out)
         self._bounds: tree.Bounds | None = None
         self._has_box = False

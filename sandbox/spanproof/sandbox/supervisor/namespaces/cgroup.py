@@ -212,7 +212,9 @@ class Base:
             os.close(fd)
 
     def _list_directories(self) -> list[int]:
-        return [self._memory] if self._processes is None else [self._memory, self._processes]
+        if self._processes is None:
+            return [self._memory]
+        return [self._memory, self._processes]
 
     def _open(self, name: str, flags: int) -> int:
         return os.open(name, flags | os.O_CLOEXEC, dir_fd=self._memory)
@@ -238,8 +240,14 @@ def find_base(owner: int, mounts: str | None = None, memberships: str | None = N
         mounts: text of /proc/self/mountinfo, read when None.
         memberships: text of /proc/self/cgroup, read when None.
     """
-    mounts = Path("/proc/self/mountinfo").read_text() if mounts is None else mounts
-    memberships = Path("/proc/self/cgroup").read_text() if memberships is None else memberships
+    if mounts is None:
+        mounts = Path("/proc/self/mountinfo").read_text()
+    else:
+        mounts = mounts
+    if memberships is None:
+        memberships = Path("/proc/self/cgroup").read_text()
+    else:
+        memberships = memberships
     # Others may have our number in a process namespace of theirs, and the same groups in sight.
     name = f"{_NAME}-{secrets.token_hex(4)}-{owner}"
     controllers = _read_v1_directories(mounts, memberships)
@@ -403,5 +411,10 @@ def _parse_cgroup_mounts(mounts: str) -> list[tuple[str, str, str, list[str]]]:
 
 def _get_group_path(root: str, point: str, path: str) -> Path:
     """Return the directory of a group, where the mount may show a part of the hierarchy only."""
-    relative = os.path.relpath(path, root) if root != "/" else path.lstrip("/")
-    return Path(point) if relative.startswith("..") else Path(point, relative)
+    if root != "/":
+        relative = os.path.relpath(path, root)
+    else:
+        relative = path.lstrip("/")
+    if relative.startswith(".."):
+        return Path(point)
+    return Path(point, relative)

@@ -63,7 +63,9 @@ def count_page_table_bytes(pid: int, mapped_bytes: int) -> int:
             found = _TABLES.search(file.read())
     except OSError:
         return 0
-    return max(0, int(found[1]) * 1024 - _TABLES_BORN_BYTES) if found else 0
+    if found:
+        return max(0, int(found[1]) * 1024 - _TABLES_BORN_BYTES)
+    return 0
 
 
 def count_socket_bytes() -> int:
@@ -87,7 +89,10 @@ def _count_descriptor_bytes(pids: Iterable[int], *, count_sockets: bool) -> int:
             else:
                 objects.add(target)
     pipes = sum(target.startswith("pipe:") for target in objects)
-    sockets = sum(target.startswith("socket:") for target in objects) if count_sockets else 0
+    if count_sockets:
+        sockets = sum(target.startswith("socket:") for target in objects)
+    else:
+        sockets = 0
     return epoll + pipes * _PIPE_BYTES + sockets * UNIX_SOCKET_BYTES
 
 

@@ -137,5 +137,8 @@ def _build_answer(query: bytes, address: str) -> bytes:
     (kind,) = struct.unpack_from("!H", query, end - 4)
     found = kind == _TYPE_A and ":" not in address
     head = struct.pack("!6H", identity, flags & 0x0100 | _RESPONSE | _AUTHORITATIVE, 1, int(found), 0, 0)
-    record = struct.pack("!HHHIH", 0xC00C, _TYPE_A, 1, 60, 4) + socket.inet_aton(address) if found else b""
+    if found:
+        record = struct.pack("!HHHIH", 0xC00C, _TYPE_A, 1, 60, 4) + socket.inet_aton(address)
+    else:
+        record = b""
     return head + query[12:end] + record

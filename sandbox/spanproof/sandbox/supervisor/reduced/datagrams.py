@@ -185,7 +185,10 @@ def _read_header(call: Notification) -> tuple[int, ...]:
 
 def _read_pieces(pid: int, pointer: int, count: int) -> list[tuple[int, int]]:
     """Return the addresses and lengths that a message is made of."""
-    data = kernel.read_memory(pid, pointer, _PIECE.size * min(count, _PIECES)) if count else b""
+    if count:
+        data = kernel.read_memory(pid, pointer, _PIECE.size * min(count, _PIECES))
+    else:
+        data = b""
     whole = len(data) - len(data) % _PIECE.size
     return [(address, length) for address, length in _PIECE.iter_unpack(data[:whole])]
 

@@ -78,7 +78,9 @@ class FileWatcher(ProxyingWatcher):
             return Answer(errno.EROFS)
         if judged is not paths.Judged.INSIDE:
             self._record_file(judged, resolved, writes=writes)
-            return _ACCESS if judged is paths.Judged.FORBIDDEN else GO_ON
+            if judged is paths.Judged.FORBIDDEN:
+                return _ACCESS
+            return GO_ON
         return self._open_inside(resolved, flags, call)
 
     def _find_text_descriptor(self, resolved: str, thread: int) -> int | None:
@@ -146,11 +148,9 @@ class FileWatcher(ProxyingWatcher):
             )
         except OSError as problem:
             # A link leads to a file of its own, which Landlock judges.
-            return (
-                GO_ON
-                if problem.errno in (errno.ELOOP, errno.EXDEV)
-                else Answer(problem.errno or errno.EACCES)
-            )
+            if problem.errno in (errno.ELOOP, errno.EXDEV):
+                return GO_ON
+            return Answer(problem.errno or errno.EACCES)
         return self._handle_opened(fd, flags)
 
     def _handle_judged_file(self, judged: paths.Judged, resolved: str, pid: int, *, writes: bool) -> Answer:
@@ -202,7 +202,9 @@ class FileWatcher(ProxyingWatcher):
 
     def _handle_attribute(self, _name: str, call: Notification) -> Answer:
         answer = self._handle_file_change(call, None, 0, lambda _own: None)
-        return answer if answer.error else Answer(errno.EOPNOTSUPP)
+        if answer.error:
+            return answer
+        return Answer(errno.EOPNOTSUPP)
 
     def _handle_file_change(
         self, call: Notification, directory: int | None, at: int | None, act: Callable[[str], None]

@@ -102,7 +102,10 @@ class _Boxes:
     def build_prepared(self) -> _Box:
         """See `SupervisorFactory`."""
         box = str(self.home / str(next(self.numbers)))
-        user = None if self.first_user is None else self.first_user + secrets.randbelow(_USERS)
+        if self.first_user is None:
+            user = None
+        else:
+            user = self.first_user + secrets.randbelow(_USERS)
         os.mkdir(box, 0o700)  # noqa: PTH102
         if user is not None:
             for own in (box, *(bind.source for bind in self.binds if bind.writable)):

@@ -142,7 +142,9 @@ class ReducedBoundary(Boundary):
         if resolved.startswith("/proc/"):
             return self._evaluate_kernel_path(resolved, writes=writes)
         judged = super()._classify_path(resolved, writes=writes)
-        return Judged.OUTSIDE if judged is Judged.INSIDE and self._is_inside_by_existing(resolved) else judged
+        if judged is Judged.INSIDE and self._is_inside_by_existing(resolved):
+            return Judged.OUTSIDE
+        return judged
 
     def _is_inside_by_existing(self, resolved: str) -> bool:
         """Whether it is inside in the full tier because it is there at all; here everything is."""
@@ -154,7 +156,9 @@ class ReducedBoundary(Boundary):
         if _OWN_NETWORK.match(resolved):
             return Judged.FORBIDDEN  # it is the machine's
         if resolved.startswith("/proc/self/"):
-            return Judged.FORBIDDEN if writes and "/fd/" not in resolved else Judged.INSIDE
+            if writes and "/fd/" not in resolved:
+                return Judged.FORBIDDEN
+            return Judged.INSIDE
         if re.match(r"/proc/\d+(/|$)", resolved):
             return Judged.FORBIDDEN
         if _PROC_READ.fullmatch(resolved.removeprefix("/proc/")):

@@ -136,7 +136,10 @@ class Descendants(Spared):
         for pid in self.iter_until_left(self.seen):
             with contextlib.suppress(OSError):
                 highest = resource.prlimit(pid, resource.RLIMIT_NPROC)[1]
-                limit = room if highest == resource.RLIM_INFINITY else min(room, highest)
+                if highest == resource.RLIM_INFINITY:
+                    limit = room
+                else:
+                    limit = min(room, highest)
                 resource.prlimit(pid, resource.RLIMIT_NPROC, (limit, highest))
 
     def compute_socket_bytes(self) -> int | None:
@@ -166,7 +169,10 @@ class Descendants(Spared):
         return False
 
     def _list_pids(self, below: dict[int, list[int]] | None = None) -> list[int]:
-        below = _group_by_parent(_read_all_stat_fields()) if below is None else below
+        if below is None:
+            below = _group_by_parent(_read_all_stat_fields())
+        else:
+            below = below
         found = [pid for pid in below.get(os.getpid(), ()) if pid != self.zygote]
         found += below.get(self.zygote, ())
         return _list_descendants(found, below)

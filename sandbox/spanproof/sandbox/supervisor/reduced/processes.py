@@ -44,12 +44,16 @@ class ProcessWatcher(ProxyingWatcher):
             self._tree.send_signal(call.args[1] & 0x7F, but=call.pid)
             return _DONE
         if name == "kill" and target < -1:
-            return GO_ON if self._tree.holds_group(-target) else _NO_PROCESS
+            if self._tree.holds_group(-target):
+                return GO_ON
+            return _NO_PROCESS
         return self._handle_held_process(target, name, call)
 
     def _on_a_process(self, name: str, call: Notification) -> Answer:
         target = to_int(call.args[0])
-        return GO_ON if target == 0 else self._handle_held_process(target, name, call)
+        if target == 0:
+            return GO_ON
+        return self._handle_held_process(target, name, call)
 
     def _handle_held_process(self, target: int, name: str, call: Notification) -> Answer:
         if self._tree.holds(target):
@@ -61,4 +65,6 @@ class ProcessWatcher(ProxyingWatcher):
         one = 0 if name == "setpriority" else 1
         target = to_int(call.args[1])
         held = call.args[0] == one and (target == 0 or self._tree.holds(target))
-        return GO_ON if held else self._handle_refused(name, call)
+        if held:
+            return GO_ON
+        return self._handle_refused(name, call)

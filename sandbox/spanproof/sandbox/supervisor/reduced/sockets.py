@@ -67,11 +67,16 @@ class SocketWatcher(DatagramWatcher):
         return self._handle_opened(placeholder.detach(), kind)  # SOCK_CLOEXEC is O_CLOEXEC
 
     def _evaluate_destination(self, name: str, pointer: int, length: int, call: Notification) -> Answer:
-        raw = kernel.read_memory(call.pid, pointer, min(length, 128)) if pointer and length else b""
+        if pointer and length:
+            raw = kernel.read_memory(call.pid, pointer, min(length, 128))
+        else:
+            raw = b""
         target = addresses.find_address(raw, sends=name.startswith("send"))
         if target is None:
             # No address: what is sent stays on a pair, because no socket here can be sent elsewhere.
-            return Answer(errno.EISCONN) if name == "connect" else GO_ON
+            if name == "connect":
+                return Answer(errno.EISCONN)
+            return GO_ON
         if target.path is not None:
             return self._evaluate_own_unix(name, target, call)
         if name == "bind" and (target.text == _HAS_IPV6 or self._is_any_port(target, call)):
@@ -103,17 +108,23 @@ class SocketWatcher(DatagramWatcher):
         if not target.path:  # unnamed, or abstract: no one of the program's own can have such a name
             if target.text:
                 self.record.add_attempt("network", target.text, allowed=False)
-            return EPERM if name == "bind" else Answer(errno.ECONNREFUSED)
+            if name == "bind":
+                return EPERM
+            return Answer(errno.ECONNREFUSED)
         path, writes = self._build_absolute(target.path, call.pid), name == "bind"
         judged, resolved = self._boundary.judge(path, call.pid, writes=writes)
         if not self._boundary.is_own(resolved):
             if judged is paths.Judged.INSIDE:
                 return Answer(errno.ENOENT)  # what libc looks for by itself
             self._record_file(judged, resolved, writes=writes)
-            return Answer(errno.ENOENT) if not writes and is_missing(judged, resolved) else _ACCESS
+            if not writes and is_missing(judged, resolved):
+                return Answer(errno.ENOENT)
+            return _ACCESS
         if name == "bind":
             return GO_ON  # making it is Landlock's to allow
-        return self._handle_inside_connect(resolved, call) if name == "connect" else Answer(errno.EISCONN)
+        if name == "connect":
+            return self._handle_inside_connect(resolved, call)
+        return Answer(errno.EISCONN)
 
     def _handle_inside_connect(self, resolved: str, call: Notification) -> Answer:
         """Connect to a listener of the program's own: by a socket of ours, put in place of the guest's."""
@@ -185,4 +196,6 @@ def _to_loopback(address: bytes, port: int) -> bytes:
 
 def _decode_size(data: bytes) -> int:
     """Unpack a `socklen_t`, negative where it is none."""
-    return int(struct.unpack("=i", data)[0]) if len(data) == 4 else -1
+    if len(data) == 4:
+        return int(struct.unpack("=i", data)[0])
+    return -1

@@ -131,7 +131,9 @@ def _build_start_key(job: Header) -> tuple[str, ...]:
 def _list_collectors(frame: Frame) -> list[str]:
     """Return modules that collected a job's tests, and will collect those of the next one."""
     message = load_message(frame.parts[1], frame.header["entry_point"])
-    return [] if message is None else PreparedTests.from_message(message).collectors
+    if message is None:
+        return []
+    return PreparedTests.from_message(message).collectors
 
 
 def _wait_for_guest(armed: Armed, isolation: Isolation, channel: int | None) -> bool:

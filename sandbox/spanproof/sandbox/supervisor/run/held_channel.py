@@ -77,7 +77,9 @@ class HeldChannel:
             frame = None
         if frame is None:
             return Answer(errno.EINVAL)
-        return Answer(value=length) if self._handle(frame.header, call.pid) else EPERM
+        if self._handle(frame.header, call.pid):
+            return Answer(value=length)
+        return EPERM
 
     def read(self, call: Notification) -> Answer:
         """Give what there is for a thread, or hold its read until there is something."""

@@ -181,6 +181,9 @@ def check_database(header: Header, execution: Execution, program: Program) -> No
         UnsupportedFixtures: it could not be made; says why.
     """
     if program.language == "sql" and header.get("outcome") == "fixture":
-        reply = execution.raised.message if execution.raised is not None else "it cannot be read"
+        if execution.raised is not None:
+            reply = execution.raised.message
+        else:
+            reply = "it cannot be read"
         file = program.fixtures.database.file
         raise UnsupportedFixtures(f"the database {file!r} cannot be made: {reply}")

@@ -344,7 +344,9 @@ def _compute_call_wait_s(name: str, values: list[int], task: int, passed_s: floa
         return _read_time_s(task, values[2]) - (time.clock_gettime(values[0]) if is_moment else passed_s)
     if name in _IN_MILLISECONDS:
         timeout = to_int(values[_TIMEOUT_AT[name]])
-        return math.inf if timeout < 0 else timeout / 1000 - passed_s
+        if timeout < 0:
+            return math.inf
+        return timeout / 1000 - passed_s
     if name in _TIMEOUT_AT:
         fraction_s = _MICRO_S if name == "select" else _NANO_S
         return _read_time_s(task, values[_TIMEOUT_AT[name]], fraction_s) - passed_s
@@ -370,7 +372,9 @@ def _compute_read_wait_s(descriptor: int, task: int, passed_s: float) -> float:
     link = _read_link(task, descriptor)
     if link.startswith("socket:"):
         return _read_socket_wait_s(task, descriptor) - passed_s
-    return math.inf if descriptor == STEPS_FD or link.startswith(_FED_BY_OTHERS) else 0.0
+    if descriptor == STEPS_FD or link.startswith(_FED_BY_OTHERS):
+        return math.inf
+    return 0.0
 
 
 def _read_socket_wait_s(task: int, descriptor: int) -> float:

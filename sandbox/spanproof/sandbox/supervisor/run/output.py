@@ -34,6 +34,9 @@ class Stream:
         """Return what is kept, with a mark where bytes are missing."""
         if not self.cut:
             return bytes(self._head + self._tail)
-        tail = bytes(self._tail[len(self._tail) - self._tail_room :]) if self._tail_room else b""
+        if self._tail_room:
+            tail = bytes(self._tail[len(self._tail) - self._tail_room :])
+        else:
+            tail = b""
         missing = self.seen - len(self._head) - len(tail)
         return bytes(self._head) + f"\n[... {missing} bytes cut ...]\n".encode() + tail

@@ -112,7 +112,10 @@ def _read_sent_location(name: str, call: Notification) -> tuple[int, int]:
     if len(head) < _MESSAGE.size:
         raise OSError(errno.EFAULT, "it begins at the end of a page, and the next one is missing")
     pieces, count = _MESSAGE.unpack(head)
-    vector = kernel.read_memory(call.pid, pieces, _PIECE.size) if pieces and count else b""
+    if pieces and count:
+        vector = kernel.read_memory(call.pid, pieces, _PIECE.size)
+    else:
+        vector = b""
     start, length = _PIECE.unpack(vector) if len(vector) == _PIECE.size else (0, 0)
     return start, min(length, QUERY_BYTES)
 

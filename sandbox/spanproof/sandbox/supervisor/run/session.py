@@ -177,7 +177,10 @@ class SupervisorSession(Session):
         if header.get("late_unknown") is True:
             late = {str(number): {"merged": True} for number in range(len(self._executions))}
         for step, found in late.items() if isinstance(late, dict) else ():
-            number = int(step) if isinstance(step, str) and step.isdigit() else len(self._executions)
+            if isinstance(step, str) and step.isdigit():
+                number = int(step)
+            else:
+                number = len(self._executions)
             if number < len(self._executions) and isinstance(found, dict):
                 earlier = self._amended.get(number, self._executions[number])
                 self._amended[number] = add_attempts(earlier, found, self._may_lie)

@@ -380,7 +380,10 @@ class SessionRun(Run):
         if not self._in_step or self._clock.is_paused:
             # One call at a time: a host that answers and a supervisor that forwards would wait for each
             # other.
-            reason = "no step is running" if not self._in_step else "another call waits for its answer"
+            if not self._in_step:
+                reason = "no step is running"
+            else:
+                reason = "another call waits for its answer"
             refusal = {"error_type": "RuntimeError", "error_message": reason}
             answer = {"kind": "answer", "call": message_header.get("call"), **refusal}
             self._to_steps(encode_message(answer), thread)

@@ -90,7 +90,9 @@ class Streams:
         self._muted.clear()
 
     def _get_stream(self, fd: int) -> Stream:
-        return self.out if fd == self._armed.stdout else self.err
+        if fd == self._armed.stdout:
+            return self.out
+        return self.err
 
     def _close_stdin(self) -> None:
         os.close(self._armed.stdin)

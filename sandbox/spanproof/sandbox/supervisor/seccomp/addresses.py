@@ -51,7 +51,10 @@ def format_abstract_name(name: bytes) -> str:
 
 def _build_internet_target(address: ipaddress.IPv4Address | ipaddress.IPv6Address, raw: bytes) -> Target:
     (port,) = struct.unpack_from("!H", raw, 2)
-    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    if isinstance(address, ipaddress.IPv6Address):
+        mapped = address.ipv4_mapped
+    else:
+        mapped = None
     shown = mapped or address
     host = f"[{shown}]" if shown.version == 6 else str(shown)
     # The unspecified address means this host.

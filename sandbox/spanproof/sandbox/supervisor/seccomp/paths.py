@@ -114,11 +114,15 @@ class Boundary:
             return Judged.INSIDE
         if resolved.startswith("/proc/"):
             return self._evaluate_process(resolved, writes=writes)
-        return Judged.INSIDE if not writes and _is_readable(resolved) else Judged.OUTSIDE
+        if not writes and _is_readable(resolved):
+            return Judged.INSIDE
+        return Judged.OUTSIDE
 
     def _evaluate_process(self, resolved: str, *, writes: bool) -> Judged:
         if resolved.startswith("/proc/self/"):
-            return Judged.FORBIDDEN if writes and "/fd/" not in resolved else Judged.INSIDE
+            if writes and "/fd/" not in resolved:
+                return Judged.FORBIDDEN
+            return Judged.INSIDE
         if re.match(r"/proc/1(/|$)", resolved):
             return Judged.FORBIDDEN
         if re.match(r"/proc/\d+(/|$)", resolved) or PROBED.fullmatch(resolved):

@@ -87,7 +87,9 @@ def _find_path_by_kernel(path: str, *, follows: bool) -> str | None:
         return None
     finally:
         os.close(fd)
-    return found if found.startswith("/") and not found.startswith("/proc") else None
+    if found.startswith("/") and not found.startswith("/proc"):
+        return found
+    return None
 
 
 class _Walk:
@@ -147,7 +149,9 @@ class _Walk:
         if self._links > _MOST_LINKS:
             raise TooManyLinks
         waiting.extend(text.split("/")[::-1])
-        return self._root if text.startswith("/") else here.rpartition("/")[0]
+        if text.startswith("/"):
+            return self._root
+        return here.rpartition("/")[0]
 
     def _find_link_target(self, here: str) -> str | None:
         """Return where a link leads; None where there is none, or nothing."""

@@ -151,7 +151,9 @@ class Watcher:
         except OSError:
             # The caller's memory cannot be read: the kernel would fail the call with EFAULT. The process of
             # the tests has closed its own, and the namespaces hold it.
-            return GO_ON if call.pid == self.judge else Answer(errno.EFAULT)
+            if call.pid == self.judge:
+                return GO_ON
+            return Answer(errno.EFAULT)
         except (OverflowError, ValueError):
             return Answer(errno.EINVAL)  # an argument that no such call can have
         except Exception:  # noqa: BLE001 - whatever hostile arguments find, the call is answered
@@ -212,7 +214,9 @@ class Watcher:
         """Count one process or thread more; of the step its task is of."""
         if name == "clone" and call.args[0] & OUTWARD_FLAGS:
             return self._handle_refused(name, call)
-        return GO_ON if self.steps is None else self.steps.handle_fork(call)
+        if self.steps is None:
+            return GO_ON
+        return self.steps.handle_fork(call)
 
     def _handle_setsid(self, name: str, call: Notification) -> Answer:
         if self._tree.has_room_for_session(call.pid, _SESSIONS):
@@ -222,7 +226,9 @@ class Watcher:
 
     def _handle_transfer(self, name: str, call: Notification) -> Answer:
         """Read or write what only a session has; the kernel refuses it elsewhere."""
-        return GO_ON if self.steps is None else self.steps.handle_transfer(name, call)
+        if self.steps is None:
+            return GO_ON
+        return self.steps.handle_transfer(name, call)
 
     def _handle_random(self, _name: str, call: Notification) -> Answer:
         """Give the kernel's, unless the run has a seed."""
@@ -236,7 +242,9 @@ class Watcher:
         return Answer(value=int(read_stat_fields(call.pid)[PARENT]) or os.getpid())
 
     def _handle_exit(self, _name: str, call: Notification) -> Answer:
-        return NONE_YET if self.is_held_at_end(call.pid, call.args[0] & 0xFF) else GO_ON
+        if self.is_held_at_end(call.pid, call.args[0] & 0xFF):
+            return NONE_YET
+        return GO_ON
 
     def _handle_mapping(self, name: str, call: Notification) -> Answer:
         length = call.args[1 if name == "mmap" else 2]
@@ -333,7 +341,9 @@ class Watcher:
         ):
             return GO_ON
         self._record_file(judged, resolved, writes=writes)
-        return Answer(errno.EACCES) if judged is paths.Judged.FORBIDDEN else GO_ON
+        if judged is paths.Judged.FORBIDDEN:
+            return Answer(errno.EACCES)
+        return GO_ON
 
     def _record_file(self, judged: paths.Judged, resolved: str, *, writes: bool) -> None:
         """Record an attempt at a file, or a look at what is not there and is in no sensitive tree."""
@@ -346,11 +356,9 @@ class Watcher:
     def _handle_node(self, name: str, call: Notification) -> Answer:
         """Allow a file, a pipe or a socket in the program's own directories; never a device."""
         kind = stat.S_IFMT(call.args[1 if name == "mknod" else 2])
-        return (
-            self._handle_refused(name, call)
-            if kind in (stat.S_IFCHR, stat.S_IFBLK)
-            else self._handle_mutation(name, call)
-        )
+        if kind in (stat.S_IFCHR, stat.S_IFBLK):
+            return self._handle_refused(name, call)
+        return self._handle_mutation(name, call)
 
     def _handle_lock(self, _name: str, call: Notification) -> Answer:
         """Refuse a lock on a file of others, who see it and may have to wait; so for its attributes."""
@@ -470,10 +478,14 @@ class Watcher:
         text, served = self._get_target(target)
         self.record.network_used |= served or target.loopback  # what is refused leaves nothing behind
         if served:  # the call itself will be reported
-            return self._handle_tape_connect(call, text, raw) if name == "connect" and target.port else GO_ON
+            if name == "connect" and target.port:
+                return self._handle_tape_connect(call, text, raw)
+            return GO_ON
         if not target.goes_nowhere:
             self.record.add_attempt("network", text, allowed=target.loopback)
-        return GO_ON if target.loopback else Answer(errno.ENETUNREACH)
+        if target.loopback:
+            return GO_ON
+        return Answer(errno.ENETUNREACH)
 
     def _evaluate_unix(self, name: str, target: Target, pid: int) -> Answer:
         """Judge one; abstract ones are bounded by the network namespace: one not there is outside."""
@@ -489,7 +501,9 @@ class Watcher:
 
     def _get_target(self, target: Target) -> tuple[str, bool]:
         """Return the text to record of a place, and whether the tape serves there."""
-        return (target.text, False) if self.fixtures is None else self.fixtures.get_destination(target)
+        if self.fixtures is None:
+            return (target.text, False)
+        return self.fixtures.get_destination(target)
 
     def _handle_tape_connect(self, _call: Notification, _text: str, _address: bytes) -> Answer:
         """Let a connection arrive at the tape: every address of the namespace leads there."""
@@ -517,7 +531,9 @@ class Watcher:
         try:
             text = os.readlink(link)  # noqa: PTH115 - in the path of every open
         except OSError as problem:
-            return f"{link}/{path}" if problem.errno == errno.ENAMETOOLONG else f"/{path}"
+            if problem.errno == errno.ENAMETOOLONG:
+                return f"{link}/{path}"
+            return f"/{path}"
         # The name of a removed directory may be another's by now, and too long a path is none.
         unnamed = text.endswith(_DELETED) or len(text) + len(path) >= _SHORT_BYTES
         return f"{link}/{path}" if unnamed else f"{text}/{path}"

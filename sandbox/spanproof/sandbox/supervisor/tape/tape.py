@@ -64,7 +64,10 @@ class Tape:
         self._authority: SealedText | None = None
         self.bundles: frozenset[str] = frozenset()  # Files of authorities in whose place ours is to be read
         self.environment: dict[str, str] = {}
-        context = self._start_authority(identity["authority"], identity["server"], code) if identity else None
+        if identity:
+            context = self._start_authority(identity["authority"], identity["server"], code)
+        else:
+            context = None
         self._server = Server(recording, context, self._names, note)
         for listener in lead(addresses, self._ports):
             self._server.add_listener(listener)
@@ -83,11 +86,9 @@ class Tape:
 
     def find_substitute(self, path: str) -> int | None:
         """Return what is to be trusted, in place of a bundle of authorities; the caller's to close."""
-        return (
-            self._authority.open_descriptor()
-            if self._authority is not None and path in self.bundles
-            else None
-        )
+        if self._authority is not None and path in self.bundles:
+            return self._authority.open_descriptor()
+        return None
 
     def get_destination(self, target: Target) -> tuple[str, bool]:
         """Return an address as the recording names it, and whether a recorded server is there.
@@ -133,7 +134,9 @@ def build_addresses(urls: Sequence[Url]) -> dict[str, str]:
 def _is_own(host: str) -> bool:
     """Whether a name is that of the program's own machine, which libc knows without a lookup."""
     literal = _find_address(host)
-    return host == "localhost" if literal is None else ipaddress.ip_address(literal).is_loopback
+    if literal is None:
+        return host == "localhost"
+    return ipaddress.ip_address(literal).is_loopback
 
 
 def _find_address(host: str) -> str | None:

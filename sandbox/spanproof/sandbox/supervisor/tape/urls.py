@@ -39,7 +39,9 @@ class Url:
     def authority(self) -> str:
         """Host, and port where it is not the scheme's own."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
+        if self.port == DEFAULT_PORTS[self.scheme]:
+            return host
+        return f"{host}:{self.port}"
 
     def __str__(self) -> str:
         return f"{self.scheme}://{self.authority}{self.target}"
@@ -59,14 +61,20 @@ def read_url(text: str) -> Url:
     port = int(authority[2] or DEFAULT_PORTS[scheme])
     if not 0 < port < 65536:
         raise ValueError(f"{text[:200]!r} has no valid port")
-    rest = absolute[3] if absolute[3].startswith("/") else f"/{absolute[3]}"
+    if absolute[3].startswith("/"):
+        rest = absolute[3]
+    else:
+        rest = f"/{absolute[3]}"
     return Url(scheme, _format_host(authority[1]), port, _format_encoding(rest))
 
 
 def _format_host(text: str) -> str:
     host = text.strip("[]").rstrip(".").lower()
     try:
-        spelled = host if host.isascii() else host.encode("idna").decode("ascii")
+        if host.isascii():
+            spelled = host
+        else:
+            spelled = host.encode("idna").decode("ascii")
     except UnicodeError:
         raise ValueError(f"{text[:200]!r} is no host name") from None
     if not spelled or not spelled.isprintable():
@@ -80,4 +88,6 @@ def _format_encoding(text: str) -> str:
 
 def _format_escape(match: re.Match[str]) -> str:
     value = int(match[1], 16)
-    return chr(value) if value in _UNRESERVED else f"%{value:02X}"
+    if value in _UNRESERVED:
+        return chr(value)
+    return f"%{value:02X}"

@@ -61,13 +61,17 @@ def _update_datetime(now: Any) -> None:
     from_timestamp = real.fromtimestamp
 
     def shifted_now(cls: type[datetime.datetime], tz: datetime.tzinfo | None = None) -> Any:
-        return from_timestamp(now(), tz) if cls is real else cls.fromtimestamp(now(), tz)
+        if cls is real:
+            return from_timestamp(now(), tz)
+        return cls.fromtimestamp(now(), tz)
 
     def shifted_utcnow(cls: type[datetime.datetime]) -> Any:
         return shifted_now(cls, datetime.UTC).replace(tzinfo=None)
 
     def shifted_today(cls: type[datetime.date]) -> Any:
-        return date_from(now()) if cls is datetime.date else cls.fromtimestamp(now())
+        if cls is datetime.date:
+            return date_from(now())
+        return cls.fromtimestamp(now())
 
     _update_methods(datetime.datetime, now=shifted_now, utcnow=shifted_utcnow)
     _update_methods(datetime.date, today=shifted_today)

@@ -64,5 +64,8 @@ def _update_limits(job: Header) -> None:
         bounds.append((resource.RLIMIT_DATA, limits["memory_bytes"] + _SLACK_BYTES))
     for kind, value in bounds:
         highest = resource.getrlimit(kind)[1]
-        value = value if highest == resource.RLIM_INFINITY else min(value, highest)
+        if highest == resource.RLIM_INFINITY:
+            value = value
+        else:
+            value = min(value, highest)
         resource.setrlimit(kind, (value, value))
