@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from spanproof.experiments import CaseResult, Trial, TrialVerdict
+from spanproof.experiments import CaseResult, CaseStatus, Trial, TrialVerdict
 from spanproof.gate.outputs import ResultRow, ResultTable, Verdict, format_count
 from spanproof.suites import Case, Expectation
 from spanproof.trace import Errored, Layer, Outcome, Scored, Skipped, State, fold_outcomes, fold_states
@@ -141,3 +141,15 @@ def count_states(states: Iterable[State]) -> dict[State, int]:
     """Return how many are in each state, none left out."""
     counted = Counter(states)
     return {state: counted[state] for state in State}
+
+
+def describe_status(state: State, status: CaseStatus) -> str:
+    """Return the word for a case: its state, and its status where that says more.
+
+    A case may pass with a layer open.
+    """
+    if state in (State.PASS, State.FAIL):
+        return status.value
+    if status in (CaseStatus.PASSED, CaseStatus.FIXED):
+        return f"{state.value} ({status.value})"
+    return state.value

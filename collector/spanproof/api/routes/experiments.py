@@ -29,7 +29,6 @@ from spanproof.api.routes.suites import (
     build_column,
     build_experiment_baseline,
     compute_cost,
-    describe_status,
     find_cell,
     find_cell_reference,
     find_frozen_reference,
@@ -41,6 +40,7 @@ from spanproof.api.routes.suites import (
 from spanproof.api.run_addresses import build_run_address, build_trial_reference
 from spanproof.api.states import (
     add_undecided,
+    describe_status,
     describe_trial,
     get_case_state,
     get_trial_state,

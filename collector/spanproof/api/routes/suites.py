@@ -22,9 +22,10 @@ from spanproof.api.models.gates import GatePage
 from spanproof.api.models.suites import Promoted, Promotions
 from spanproof.api.parameters import Cohort, Hours, Limit, build_not_found_error, compute_window, get_trace_id
 from spanproof.api.problems import build_problem
-from spanproof.api.run_addresses import build_frozen_reference, build_run_address, build_trial_reference
+from spanproof.api.run_addresses import build_frozen_reference, build_trial_reference, list_run_addresses
 from spanproof.api.states import (
     count_states,
+    describe_status,
     describe_trial,
     get_case_state,
     get_frozen_state,
@@ -507,18 +508,6 @@ def find_cell(result: CaseResult | None) -> Cell | None:
     )
 
 
-def describe_status(state: State, status: CaseStatus) -> str:
-    """Return the word for a case: its state, and its status where that says more.
-
-    A case may pass with a layer open.
-    """
-    if state in (State.PASS, State.FAIL):
-        return status.value
-    if status in (CaseStatus.PASSED, CaseStatus.FIXED):
-        return f"{state.value} ({status.value})"
-    return state.value
-
-
 def find_frozen_reference(suite: str, case: CaseRow) -> str | None:
     """Return what names the frozen run of a case; None where people wrote it."""
     if case.trace_id:
@@ -543,16 +532,11 @@ def _add_addresses(
     references = [find_cell_reference(name, case.id, cell) for name, cell in zip(names, cells, strict=True)]
     frozen = find_frozen_reference(suite, case)
     base = names.index(baseline) if baseline in names else None
-    addressed: list[Cell | None] = []
-    for index, (cell, reference) in enumerate(zip(cells, references, strict=True)):
-        if base is None or base == index:
-            before = frozen
-        else:
-            before = references[base]
-        if cell is not None and reference is not None:
-            cell = cell.model_copy(update={"beside": build_run_address(before, reference)})
-        addressed.append(cell)
-    return addressed
+    addresses = list_run_addresses(references, base, frozen)
+    return [
+        cell and cell.model_copy(update={"beside": address})
+        for cell, address in zip(cells, addresses, strict=True)
+    ]
 
 
 def _has_flipped(cells: Sequence[Cell | None]) -> bool:
@@ -573,10 +557,7 @@ def build_column(
     now = build_baseline(experiment.name, found)
     rates = now.rates
     interval = compute_wilson_interval(sum(rates.values()), len(rates))
-    if base is None:
-        compared = None
-    else:
-        compared = compare_rates(rates, base.rates, now.open_shares, base.open_shares)
+    compared = None if base is None else compare_rates(rates, base.rates, now.open_shares, base.open_shares)
     low, high = (interval.low, interval.high) if interval else (None, None)
     states = [get_case_state(result) for result in found.values()]
     return Column(
