@@ -17,6 +17,8 @@ const queries = new QueryClient({
 /** What a page is given: the rest of its address, as it is written there. */
 export interface PageParts {
   id: string;
+  /** Where the API has what the page is about. */
+  path: string;
 }
 
 export type View = ComponentType<PageParts>;
@@ -55,5 +57,5 @@ function Routed({ views, path }: { views: Record<string, View>; path: string }) 
   const id = path === fixed ? "" : history.location.pathname.slice(fixed.length);
   // A route for the rest of an address is also that of no rest.
   const View = (id === "" ? views[fixed.replace(/(.)\/$/, "$1")] : undefined) ?? views[path]!;
-  return <View key={id} id={id} />;
+  return <View key={id} id={id} path={`${fixed.slice(1)}${id}`} />;
 }

@@ -6,8 +6,9 @@ import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { LAYERS, type Layer, type Schema } from "../api";
 import { Cli, Explanation, formatDuration, Items, Link, Plain, Promote, request, Shown, Time, useAnswer, useKeys, Verdict } from "../parts";
 import { pair } from "../query";
-import { addressOf, addressOfTraces, addressWith, getParameter, go, here } from "../location";
+import { addressOf, addressOfTraces, addressWith, getParameter, go } from "../location";
 import { report } from "../answers";
+import type { PageParts } from "../root";
 import { Outcome, StateMark } from "../state";
 import { Images } from "../images";
 import { Step, type StepParts } from "../steps";
@@ -43,8 +44,7 @@ interface View {
 }
 
 /** A trace of the store, or of a trial of an experiment: the API has it at the same path. */
-export function Trace() {
-  const path = here().pathname.slice(1);
+export function Trace({ path }: PageParts) {
   const step = Number(getParameter("step")) || 1;
   const first = step - ((step - 1) % STEPS_OF_PAGE);
   const page = useAnswer<Page>(path, first > 1 ? { first_step: String(first) } : {});
