@@ -99,12 +99,10 @@ class Boundary:
             holes_are_names: whether each hole is known to be a plain file name or a number.
         """
         head = pieces[0] if pieces else ""
+        if head is None and holes_are_names:
+            return None
         if head is None:
-            return (
-                None
-                if holes_are_names
-                else Crossing("file.dynamic", f"{_DONE[action]} a path that is not known")
-            )
+            return Crossing("file.dynamic", f"{_DONE[action]} a path that is not known")
         if len(pieces) == 1:
             return self._judge_known_path(action, head)
         return self._judge_partial_path(action, pieces, head, holes_are_names)
@@ -149,7 +147,10 @@ class Boundary:
         if is_local:
             message = f"listens on {name}, which `hosts` does not name"
             return Crossing("network.listen", message, format_addition("hosts", name))
-        shown = "an address that is not known" if known is None else _make_printable(name) or "every address"
+        if known is None:
+            shown = "an address that is not known"
+        else:
+            shown = _make_printable(name) or "every address"
         return Crossing("network.listen", f"listens on {shown}, which others reach")
 
     def url(self, pieces: Pieces) -> Crossing | None:
@@ -185,7 +186,9 @@ class Boundary:
     def work_path(self, path: str) -> str:
         """Return the absolute, normalised form of a path as the sandbox sees it."""
         if path.startswith("~"):
-            return "/home/user/" + path[1:].lstrip("/") if path[1:2] in {"", "/"} else "/home/" + path[1:]
+            if path[1:2] in {"", "/"}:
+                return "/home/user/" + path[1:].lstrip("/")
+            return "/home/" + path[1:]
         absolute = posixpath.normpath(posixpath.join(self.policy.work_directory, path))
         # POSIX leaves two leading slashes alone; no file system here gives them a meaning.
         return "/" + absolute.lstrip("/")
@@ -202,9 +205,10 @@ class Boundary:
         path = self.work_path(text.partition("\0")[0])
         shown = text if text.startswith("~") else path
         if path in _ALWAYS_READABLE or path.startswith("/dev/fd/"):
-            return (
-                None if action in (Action.READ, Action.WRITE) else self._build_outside_crossing(action, shown)
-            )
+            is_allowed = action in (Action.READ, Action.WRITE)
+            if is_allowed:
+                return None
+            return self._build_outside_crossing(action, shown)
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return self.device_socket(path)
         if action is Action.READ and _is_absent(path):
@@ -213,36 +217,34 @@ class Boundary:
         roots = self._roots[action]
         if action is Action.DELETE and path in {*roots, self.policy.work_directory}:
             return Crossing("file.delete-root", f"deletes {path}, a root directory of the boundary")
-        return None if _is_below(path, roots) else self._build_outside_crossing(action, shown)
+        if _is_below(path, roots):
+            return None
+        return self._build_outside_crossing(action, shown)
 
     def device_socket(self, path: str) -> Crossing | None:
         """Judge bash's network paths, `/dev/tcp/host/port`."""
         parts = path.split("/")
         host, port = parts[3], parts[4] if len(parts) > 4 else ""
-        return self.host(host, int(port) if port.isascii() and port.isdigit() else None)
+        return self.host(host, find_port(port))
 
     def _judge_partial_path(
         self, action: Action, pieces: Pieces, head: str, holes_are_names: bool
     ) -> Crossing | None:
-        if head.startswith("~") and "/" not in head:
-            return Crossing(
-                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
-            )
-        directory = head.rpartition("/")[0]
-        base = self.work_path(directory or ("/" if head.startswith("/") else "."))
-        roots = self._roots[action]
         climbs = any(piece is not None and ".." in piece for piece in pieces[1:])
-        if _is_below(base, roots) and not climbs:
-            if holes_are_names or base != self.policy.work_directory or head.strip("./"):
+        is_home_of_user = head.startswith("~") and "/" not in head
+        if is_home_of_user or climbs:
+            return _build_dynamic_crossing(action, head)
+        directory = head.rpartition("/")[0] or ("/" if head.startswith("/") else ".")
+        base = self.work_path(directory)
+        roots = self._roots[action]
+        if _is_below(base, roots):
+            is_named = base != self.policy.work_directory or head.strip("./") != ""
+            if holes_are_names or is_named:
                 return None
-            return Crossing(
-                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
-            )
+            return _build_dynamic_crossing(action, head)
         reaches_root = any(root.startswith(base.rstrip("/") + "/") for root in roots)
-        if climbs or (reaches_root and not _is_below(base, roots)):
-            return Crossing(
-                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
-            )
+        if reaches_root:
+            return _build_dynamic_crossing(action, head)
         return self._build_outside_crossing(action, base + "/…")
 
     def _build_outside_crossing(self, action: Action, path: str) -> Crossing:
@@ -275,6 +277,15 @@ class RecordingBoundary(Boundary):
         """Keep a use; an empty value says that all of the kind are used, and names none."""
         if value:
             self.uses[kind].add(value)
+
+
+def find_port(text: str) -> int | None:
+    """Return the number of a port; None where the text is none."""
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _build_dynamic_crossing(action: Action, head: str) -> Crossing:
+    return Crossing("file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…")
 
 
 def is_metadata_host(name: str) -> bool:

@@ -107,23 +107,26 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
     """Judge what a call gets whose effects are not known."""
     if not arguments.positional and not arguments.named:
         return
-    if isinstance(function, Ref):
-        if isinstance(function.owner, Const | Items | Mapping | Text | Path):
-            return
-        name = function.name
-    else:
-        called = node.func if isinstance(node, ast.Call) else node
-        name = "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
+    if isinstance(function, Ref) and isinstance(function.owner, Const | Items | Mapping | Text | Path):
+        return
+    name = function.name if isinstance(function, Ref) else _describe_called(node)
     is_searched = name.partition(".")[0] in _SEARCHING
-    if name not in BUILTINS and not is_searched and any(_walks(value) for value in arguments.positional):
+    if name not in BUILTINS and not is_searched and any(map(_walks, arguments.positional)):
         m.add("escape.internals", node, f"{m.plain_name(name)} gets a text that walks through attributes")
     kind = _select_judged_kind(name)
     if kind is not None:
         for value in arguments.all():
             m.judge_literal(value, name, node, kind)
     if kind is not None or name.rpartition(".")[2] in _SENDING:
-        for option in (option for value in arguments.all() for option in list_options(value)):
-            m.judge_statement(option, name, node)
+        for value in arguments.all():
+            for option in list_options(value):
+                m.judge_statement(option, name, node)
+
+
+def _describe_called(node: ast.expr) -> str:
+    """Return the name of what a call calls, where it is not known what the name means."""
+    called = node.func if isinstance(node, ast.Call) else node
+    return "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
 
 
 def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:
@@ -162,7 +165,10 @@ def check_target(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr
 def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value], node: ast.ClassDef) -> None:
     """Judge what a class declares for the library that it extends."""
     for base in bases:
-        kind = _select_judged_kind(base.name) if isinstance(base, Ref) and "." in base.name else None
+        if isinstance(base, Ref) and "." in base.name:
+            kind = _select_judged_kind(base.name)
+        else:
+            kind = None
         if kind is not None:
             for name, value in attributes.items():
                 m.judge_literal(value, name, ast.Name(name, lineno=node.lineno, col_offset=0), kind)
@@ -182,7 +188,9 @@ def apply(
     if own:
         effects = [effect for effect in effects if effect.keyword != _LOADS]
     result = apply_effects(m, function, effects, arguments, node, CHECKS)
-    return join_all(payloads.judge_own_pickle(m, one, node) for one in own) if own else result
+    if own:
+        return join_all(payloads.judge_own_pickle(m, one, node) for one in own)
+    return result
 
 
 # The rule of calls that can build any object from a file.
@@ -192,7 +200,9 @@ _LOADS: Final = "deserialize.untrusted"
 def _list_own_objects(m: Machine, effects: Sequence[Effect], arguments: Arguments) -> list[Value]:
     """Return what a file holds that a call loads, where the program wrote it itself."""
     files = [arguments.get(effect.position, effect.keyword) for effect in effects if effect.keyword != _LOADS]
-    return list_own_objects(m, files[0]) if files and files[0] is not None else []
+    if files and files[0] is not None:
+        return list_own_objects(m, files[0])
+    return []
 
 
 @lru_cache(maxsize=4096)
@@ -205,19 +215,15 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
     """Judge a call by the module it goes to."""
     policy = m.context.boundary.policy
     top, submodule = _split_module(name)
+    # What the standard library reaches is judged by itself.
+    is_listed = top in policy.allowed_modules or top in sys.stdlib_module_names
     if top in policy.denied_modules or submodule in policy.denied_modules:
         m.context.boundary.note_use(UseKind.MODULE, top)
         denied = top if top in policy.denied_modules else submodule
         line = format_removal("denied_modules", denied)
         message = f"calls {m.plain_name(name)}, in a module the policy denies"
         m.add("module.denied", node, message, policy_line=line)
-    elif (
-        policy.allowed_modules
-        and "." in name
-        and top not in policy.allowed_modules
-        and top not in sys.stdlib_module_names  # what it reaches is judged by itself
-        and top != "?"
-    ):
+    elif policy.allowed_modules and not is_listed and "." in name and top != "?":
         line = format_addition("allowed_modules", top)
         message = f"calls {m.plain_name(name)}, in a module the policy does not name"
         m.add("module.unlisted", node, message, policy_line=line)
@@ -346,7 +352,9 @@ def _judge_save(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_open_file(call: Call[Machine], value: Value) -> Value | None:
     """Judge the opening of a file or a URL."""
-    return _judge_url(call, value) if _is_url(value) else _judge_open(call, value)
+    if _is_url(value):
+        return _judge_url(call, value)
+    return _judge_open(call, value)
 
 
 def _is_url(value: Value) -> bool:
@@ -502,7 +510,9 @@ def _judge_bind(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
     """Judge a socket that listens without an address: every one of the machine's."""
-    return None if call.m.binds_socket else COMMON["listen"](call, Const(""))
+    if call.m.binds_socket:
+        return None
+    return COMMON["listen"](call, Const(""))
 
 
 # Variables that change which programs, libraries and modules are loaded.

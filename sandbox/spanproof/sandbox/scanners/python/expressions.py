@@ -67,11 +67,18 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
         _judge_repetition(m, left, right, node)
     if isinstance(left, Const) and isinstance(right, Const):
         folded = fold.fold_binary(kind, left, right)
-        return folded if folded is not None else Unknown(left.taint | right.taint)
+        if folded is not None:
+            return folded
+        return Unknown(left.taint | right.taint)
     if isinstance(left, Instance):
         method = attributes.find_special_method(left, _OPERATOR_METHODS.get(kind, ""))
         if method is not None:
             return m.call(method, Arguments([right], {}), node)
+    return _compute_partly_known(kind, left, right)
+
+
+def _compute_partly_known(kind: type[ast.operator], left: Value, right: Value) -> Value:
+    """Return what an operator gives for values of which not all is known."""
     taint = collect_taint(left) | collect_taint(right)
     if kind is ast.Div and (isinstance(left, Path) or isinstance(right, Path)):
         return attributes.join_path([left, right], as_path=True)
@@ -84,10 +91,15 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
         return folded
     if isinstance(left, Items) and isinstance(right, Const):
         return Items(left.items, left.kind, more=True)
+    is_number = _gives_number(kind, left, right) or NAME == left.taint == right.taint
+    return Unknown(NAME if is_number and taint <= NAME else taint)
+
+
+def _gives_number(kind: type[ast.operator], left: Value, right: Value) -> bool:
+    """Whether an operator gives a number, or fails."""
     # `files("package") / "../x"` is a path of a library.
-    divides = kind is ast.Div and not (isinstance(left, Ref) and isinstance(right, Const | Ref))
-    numeric = divides or kind in (ast.Sub, ast.FloorDiv, ast.Pow) or NAME == left.taint == right.taint
-    return Unknown(NAME if numeric and taint <= NAME else taint)
+    may_join = isinstance(left, Ref) and isinstance(right, Const | Ref)
+    return kind in (ast.Sub, ast.FloorDiv, ast.Pow) or (kind is ast.Div and not may_join)
 
 
 def _judge_repetition(m: Machine, left: Value, right: Value, node: ast.expr) -> None:
@@ -292,19 +304,24 @@ def _evaluate_joined_text(m: Machine, node: ast.JoinedStr) -> Value:
         taint |= collect_taint(value)
         if len(list_options(value)) > 1:
             head = build_text(pieces, taint)
-            head = head if alternatives is None else operate(m, ast.Add, alternatives, head, node)
+            if alternatives is not None:
+                head = operate(m, ast.Add, alternatives, head, node)
             alternatives, pieces = operate(m, ast.Add, head, value, node), []
         else:
             pieces.extend(to_pieces(value))
     tail = build_text(pieces, taint)
-    return tail if alternatives is None else operate(m, ast.Add, alternatives, tail, node)
+    if alternatives is None:
+        return tail
+    return operate(m, ast.Add, alternatives, tail, node)
 
 
 def _evaluate_formatted(m: Machine, node: ast.FormattedValue) -> Value:
     value = m.evaluate(node.value)
     if node.conversion in (ord("r"), ord("a")):
         folded = fold.fold(repr, [value], {})
-        return folded if folded is not None else Unknown(collect_taint(value))
+        if folded is not None:
+            return folded
+        return Unknown(collect_taint(value))
     if node.format_spec is not None:
         specification = m.evaluate(node.format_spec)
         folded = fold.fold(fold.FUNCTIONS["format"], [value, specification], {})
@@ -318,7 +335,9 @@ def _evaluate_formatted(m: Machine, node: ast.FormattedValue) -> Value:
     m.read_environment(value, node.value)
     if isinstance(value, Ref | Instance | Items | Mapping | Function):
         folded = fold.fold(str, [value], {})
-        return folded if folded is not None else Unknown(collect_taint(value))
+        if folded is not None:
+            return folded
+        return Unknown(collect_taint(value))
     return value
 
 
@@ -332,8 +351,10 @@ def _evaluate_list(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
             more = more or not whole
         else:
             items.append(m.evaluate(element))
-    kind = "list" if isinstance(node, ast.List) else "tuple" if isinstance(node, ast.Tuple) else "set"
-    return Items(items, kind, more)
+    return Items(items, _KINDS[type(node)], more)
+
+
+_KINDS: dict[type[ast.expr], str] = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}
 
 
 def _evaluate_dictionary(m: Machine, node: ast.Dict) -> Value:

@@ -153,7 +153,10 @@ def _read_chosen_variables(m: Machine, generator: ast.comprehension) -> Value | 
             return None
     choices = [_list_chosen_names(m, condition, key) for condition in generator.ifs]
     names = next((found for found in choices if found is not None), None)
-    environment = m.evaluate(source) if names is not None and isinstance(source, _NAMING) else None
+    if names is not None and isinstance(source, _NAMING):
+        environment = m.evaluate(source)
+    else:
+        environment = None
     if names is None or not isinstance(environment, Ref) or environment.name != "os.environ":
         return None
     chosen: list[Value] = []
@@ -180,7 +183,9 @@ def _list_chosen_names(m: Machine, condition: ast.expr, key: str) -> list[str] |
     else:
         return None
     texts = [read_constant_text(one) for one in options]
-    return [text for text in texts if text is not None] if whole and None not in texts else None
+    if whole and None not in texts:
+        return [text for text in texts if text is not None]
+    return None
 
 
 def select_turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[list[Value], bool, bool]:
@@ -193,10 +198,11 @@ def select_turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[lis
     if m.exhausted or len(set(keys)) < len(keys):
         # Of a function that calls itself, one turn is read for all.
         return _join_elements(value), False, False
-    limit = _PLAIN_TURNS if isinstance(value, Span) else MAX_UNROLLED if is_text else _MANY_TURNS
-    size = (
-        len(value.numbers) if isinstance(value, Span) else len(value.items) if isinstance(value, Items) else 0
-    )
+    limit, size = MAX_UNROLLED if is_text else _MANY_TURNS, 0
+    if isinstance(value, Span):
+        limit, size = _PLAIN_TURNS, len(value.numbers)
+    elif isinstance(value, Items):
+        size = len(value.items)
     decoding = (is_text or size > 8) and size <= MAX_UNROLLED and puts_text_together(loop)
     if size > limit and not decoding:
         return _join_elements(value), False, False
@@ -222,17 +228,23 @@ def puts_text_together(loop: Sequence[ast.AST]) -> bool:
             return True
         if isinstance(node, ast.Attribute) and node.attr in _DECODERS:
             return True
-        if isinstance(node, ast.AugAssign | ast.BinOp) and isinstance(node.op, ast.Add):
-            parts = [node.value] if isinstance(node, ast.AugAssign) else [node.left, node.right]
-            if any(isinstance(part, ast.Subscript | ast.Name) for part in parts) and not any(
-                isinstance(part, ast.Constant) and not isinstance(part.value, str | bytes)
-                for part in ([node.value] if isinstance(node, ast.AugAssign) else parts)
-            ):
-                return True
         if isinstance(node, ast.BitXor):
+            return True
+        if isinstance(node, ast.AugAssign | ast.BinOp) and _may_add_texts(node):
             return True
         pending.extend(ast.iter_child_nodes(node))
     return False
+
+
+def _may_add_texts(node: ast.AugAssign | ast.BinOp) -> bool:
+    """Whether a sum is one of names or items, and none of them is a number."""
+    if not isinstance(node.op, ast.Add):
+        return False
+    parts = [node.value] if isinstance(node, ast.AugAssign) else [node.left, node.right]
+    for part in parts:
+        if isinstance(part, ast.Constant) and not isinstance(part.value, str | bytes):
+            return False
+    return any(isinstance(part, ast.Subscript | ast.Name) for part in parts)
 
 
 def resolve_iterable(m: Machine, value: Value, node: ast.expr) -> Value:

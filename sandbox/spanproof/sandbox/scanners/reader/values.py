@@ -237,7 +237,9 @@ class Scope:
 
     def branched(self) -> dict[str, Value]:
         """Return the names to read a branch on: a copy, or in a huge scope the same, where `bind` joins."""
-        return dict(self.names) if len(self.names) <= MAX_BRANCHED else self.names
+        if len(self.names) <= MAX_BRANCHED:
+            return dict(self.names)
+        return self.names
 
 
 UNKNOWN: Final = Unknown()
@@ -264,7 +266,9 @@ def join(first: Value, second: Value) -> Value:
 
 def limit_values(values: list[Value], most: int) -> list[Value]:
     """Return at most so many values: the last one is widened to cover all that do not fit."""
-    return values if len(values) <= most else [*values[: most - 1], widen(values[most - 1 :])]
+    if len(values) <= most:
+        return values
+    return [*values[: most - 1], widen(values[most - 1 :])]
 
 
 def widen(values: Sequence[Value]) -> Value:
@@ -278,7 +282,9 @@ def widen(values: Sequence[Value]) -> Value:
     pieces = widen_texts(texts)
     if hides_place(pieces, texts):
         taint |= PLACE
-    return Unknown(taint | ANY) if pieces == (None,) else Text(pieces, taint | ANY)
+    if pieces == (None,):
+        return Unknown(taint | ANY)
+    return Text(pieces, taint | ANY)
 
 
 def _may_be_called(value: Value) -> bool:
@@ -299,32 +305,34 @@ def covers(wide: Value, value: Value) -> bool:
         return isinstance(value, Const | Text | Path) and pieces_cover(wide.pieces, to_pieces(value))
     if not isinstance(wide, Unknown):
         return False
-    return is_plain(value) if wide.taint == NAME else isinstance(value, Const | Text | Path | Unknown)
+    if wide.taint == NAME:
+        return is_plain(value)
+    return isinstance(value, Const | Text | Path | Unknown)
 
 
 def covers_all(wide: Value, value: Value, depth: int = 3) -> bool:
     """Whether each alternative of a value is covered by one of a wider value, lists by their items."""
     options = list_options(wide)
-    return all(
-        any(covers(one, option) for one in options)
-        or (
-            depth > 0
-            and isinstance(option, Items)
-            and any(_covers_items(one, option, depth) for one in options if isinstance(one, Items))
-        )
-        for option in list_options(value)
-    )
+    return all(_covers_option(options, option, depth) for option in list_options(value))
+
+
+def _covers_option(options: Sequence[Value], option: Value, depth: int) -> bool:
+    """Whether one of these alternatives of a wider value covers an alternative of a value."""
+    if any(covers(one, option) for one in options):
+        return True
+    if depth <= 0 or not isinstance(option, Items):
+        return False
+    return any(isinstance(one, Items) and _covers_items(one, option, depth) for one in options)
 
 
 def _covers_items(wide: Items, value: Items, depth: int) -> bool:
+    if wide.kind != value.kind or len(value.items) > _MAX_LOOK:
+        return False
+    has_fewer = (value.more and not wide.more) or (value.items and not wide.items)
+    if has_fewer:
+        return False
     held = join_all(wide.items)
-    return (
-        wide.kind == value.kind
-        and (wide.more or not value.more)
-        and len(wide.items) >= min(len(value.items), 1)
-        and all(covers_all(held, item, depth - 1) for item in value.items[:_MAX_LOOK])
-        and len(value.items) <= _MAX_LOOK
-    )
+    return all(covers_all(held, item, depth - 1) for item in value.items)
 
 
 def is_plain(value: Value) -> bool:
@@ -401,7 +409,9 @@ def _iterate_held(value: Value) -> Iterator[Value]:
         return iter(value.options)
     if isinstance(value, Mapping):
         return chain(value.entries.values(), value.rest)
-    return iter(value.attributes.values()) if isinstance(value, Instance) else iter(())
+    if isinstance(value, Instance):
+        return iter(value.attributes.values())
+    return iter(())
 
 
 _HOLDERS: Final = (Items, OneOf, Mapping, Instance)
@@ -428,7 +438,9 @@ def to_pieces(value: Value) -> Pieces:
 
 def read_constant_text(value: Value | None) -> str | None:
     """Return the text of a value that is wholly known."""
-    return value.value if isinstance(value, Const) and isinstance(value.value, str) else None
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return value.value
+    return None
 
 
 def build_text(pieces: Iterable[str | None], taint: Taint) -> Value:

@@ -54,7 +54,10 @@ def _judge_read(shell: Shell, program: str, arguments: list[Words], stdin: Strea
         name = read_known_text(word)
         if name is not None:
             is_last = index == len(names) - 1
-            fields = lines if len(names) == 1 else _select_fields(shell, lines, index, is_last=is_last)
+            if len(names) == 1:
+                fields = lines
+            else:
+                fields = _select_fields(shell, lines, index, is_last=is_last)
             shell.state.variables[name] = fields or HOLE
             if stdin.origin:
                 shell.state.origins[name] = stdin.origin
@@ -83,11 +86,8 @@ def _split_lines(pieces: Pieces) -> Sequence[Pieces]:
 
 def _judge_printf(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     given = arguments[2:]
-    name = (
-        read_known_text(arguments[1])
-        if len(arguments) > 1 and read_known_text(arguments[0]) == "-v"
-        else None
-    )
+    has_variable = len(arguments) > 1 and read_known_text(arguments[0]) == "-v"
+    name = read_known_text(arguments[1]) if has_variable else None
     if name is None:
         return judge_operands(shell, program, "none", arguments, stdin, node)
     written = files.derive_output(program, given, given, stdin)
