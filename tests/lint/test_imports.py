@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from . import imports
 
 
-def test_no_circle_of_files() -> None:
-    graph = imports.read_imports(imports.find_modules())
+@pytest.fixture(scope="module")
+def graph() -> imports.Graph:
+    """The product's imports: every file is parsed for them."""
+    return imports.read_imports(imports.find_modules())
+
+
+def test_no_circle_of_files(graph: imports.Graph) -> None:
     found = imports.find_circles(graph)
     assert not found, "files that import each other:\n\n" + "\n\n".join(
         imports.describe_circle(circle, graph) for circle in found
@@ -29,8 +36,7 @@ def test_a_circle_is_found_through_functions_types_and_relative_imports(tmp_path
     assert "spanproof.room.b imports spanproof.room.c" in imports.describe_circle(circle, graph)
 
 
-def test_the_map_of_packages_is_what_the_files_import() -> None:
+def test_the_map_of_packages_is_what_the_files_import(graph: imports.Graph) -> None:
     page = imports.PAGE.read_text(encoding="utf-8")
-    modules = imports.find_modules()
-    written = imports.insert_map(page, imports.render_map(modules, imports.read_imports(modules)))
+    written = imports.insert_map(page, imports.render_map(imports.find_modules(), graph))
     assert page == written, "the map in docs/architecture.md is out of date: run `make map`"

@@ -17,6 +17,9 @@ _ROOT = Path(__file__).parents[2]
 PEERS = _ROOT / ".cache" / "peers"
 SOURCES = _ROOT / "tests" / "peers"
 _BUILD_S = 900
+# A clean checkout compiles two thousand packages for tests that run each program for seconds: without
+# optimisation and debugging information, that takes a third less of the processor.
+_QUICKLY = ("-gcflags=all=-N -l -dwarf=false", "-ldflags=-s -w")
 
 
 def build_sources(name: str) -> Path:
@@ -28,7 +31,7 @@ def build_sources(name: str) -> Path:
         copy = PEERS / f"{name}-sources"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(SOURCES / name, copy)  # Go writes the sums of modules beside them
-        run([find_program("go"), "build", "-mod=mod", "-ldflags=-s", "-o", str(target), "."], copy)
+        _run_go(["build", "-mod=mod", *_QUICKLY, "-o", str(target), "."], copy)
         shutil.rmtree(copy)
 
     return make_once(f"{name}-{digest}", build)
@@ -38,7 +41,7 @@ def install_module(name: str, module: str) -> Path:
     """Return the program of a module, such as `example.com/cmd/name@v1`."""
     return make_once(
         name,
-        lambda target: run([find_program("go"), "install", module], target.parent, GOBIN=str(target.parent)),
+        lambda target: _run_go(["install", *_QUICKLY, module], target.parent, GOBIN=str(target.parent)),
     )
 
 
@@ -57,6 +60,10 @@ def make_once(name: str, make: Callable[[Path], None]) -> Path:
 def find_program(program: str) -> str:
     """Return the path of an installed program; the test fails where it is missing."""
     return shutil.which(program) or pytest.fail(f"these tests need {program}")
+
+
+def _run_go(arguments: list[str], folder: Path, **more: str) -> None:
+    run([find_program("go"), *arguments], folder, CGO_ENABLED="0", **more)
 
 
 def run(command: list[str], folder: Path, **more: str) -> None:
