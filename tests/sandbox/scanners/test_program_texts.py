@@ -54,6 +54,7 @@ _ALLOWED = [
     "sed -E 's/([0-9]+)-([0-9]+)/\\2-\\1/; s|/usr/bin|/opt/bin|g; /^$/d' x > y",
     "sed '1,3!d;$s/x/y/;y/abc/xyz/;/a/{N;P;D}' x",
     "sed -i.bak 's/write/read/' x",
+    "sed 's}write}read}g; s{w{r{' x",
     "awk '{ print > \"x.txt\" }' a",
     "awk '{ c[$2]++ } END { for (k in c) print c[k], k | \"sort -rn\" }' a",
     "awk '{ if ($3 > 10) print $1; else print $2 }' a",

@@ -99,12 +99,10 @@ class Boundary:
             holes_are_names: whether each hole is known to be a plain file name or a number.
         """
         head = pieces[0] if pieces else ""
+        if head is None and holes_are_names:
+            return None
         if head is None:
-            return (
-                None
-                if holes_are_names
-                else Crossing("file.dynamic", f"{_DONE[action]} a path that is not known")
-            )
+            return Crossing("file.dynamic", f"{_DONE[action]} a path that is not known")
         if len(pieces) == 1:
             return self._judge_known_path(action, head)
         return self._judge_partial_path(action, pieces, head, holes_are_names)
@@ -202,9 +200,8 @@ class Boundary:
         path = self.work_path(text.partition("\0")[0])
         shown = text if text.startswith("~") else path
         if path in _ALWAYS_READABLE or path.startswith("/dev/fd/"):
-            return (
-                None if action in (Action.READ, Action.WRITE) else self._build_outside_crossing(action, shown)
-            )
+            is_allowed = action in (Action.READ, Action.WRITE)
+            return None if is_allowed else self._build_outside_crossing(action, shown)
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return self.device_socket(path)
         if action is Action.READ and _is_absent(path):
@@ -219,30 +216,24 @@ class Boundary:
         """Judge bash's network paths, `/dev/tcp/host/port`."""
         parts = path.split("/")
         host, port = parts[3], parts[4] if len(parts) > 4 else ""
-        return self.host(host, int(port) if port.isascii() and port.isdigit() else None)
+        return self.host(host, find_port(port))
 
     def _judge_partial_path(
         self, action: Action, pieces: Pieces, head: str, holes_are_names: bool
     ) -> Crossing | None:
-        if head.startswith("~") and "/" not in head:
-            return Crossing(
-                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
-            )
-        directory = head.rpartition("/")[0]
-        base = self.work_path(directory or ("/" if head.startswith("/") else "."))
-        roots = self._roots[action]
         climbs = any(piece is not None and ".." in piece for piece in pieces[1:])
-        if _is_below(base, roots) and not climbs:
-            if holes_are_names or base != self.policy.work_directory or head.strip("./"):
-                return None
-            return Crossing(
-                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
-            )
+        is_home_of_user = head.startswith("~") and "/" not in head
+        if is_home_of_user or climbs:
+            return _build_dynamic_crossing(action, head)
+        directory = head.rpartition("/")[0] or ("/" if head.startswith("/") else ".")
+        base = self.work_path(directory)
+        roots = self._roots[action]
+        if _is_below(base, roots):
+            is_named = base != self.policy.work_directory or head.strip("./") != ""
+            return None if holes_are_names or is_named else _build_dynamic_crossing(action, head)
         reaches_root = any(root.startswith(base.rstrip("/") + "/") for root in roots)
-        if climbs or (reaches_root and not _is_below(base, roots)):
-            return Crossing(
-                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
-            )
+        if reaches_root:
+            return _build_dynamic_crossing(action, head)
         return self._build_outside_crossing(action, base + "/…")
 
     def _build_outside_crossing(self, action: Action, path: str) -> Crossing:
@@ -275,6 +266,15 @@ class RecordingBoundary(Boundary):
         """Keep a use; an empty value says that all of the kind are used, and names none."""
         if value:
             self.uses[kind].add(value)
+
+
+def find_port(text: str) -> int | None:
+    """Return the number of a port; None where the text is none."""
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def _build_dynamic_crossing(action: Action, head: str) -> Crossing:
+    return Crossing("file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…")
 
 
 def is_metadata_host(name: str) -> bool:

@@ -128,6 +128,10 @@ def find_pattern_problem(pattern: str) -> str:
     return ""
 
 
+# Ways of a choice inside a quantifier.
+_MAX_REPEATED_WAYS: Final = 64
+
+
 class _NotLinear(Exception):  # noqa: N818 - named after what was found
     """A construct whose time is not bounded."""
 
@@ -135,27 +139,34 @@ class _NotLinear(Exception):  # noqa: N818 - named after what was found
 def _count_ways(tree: Iterable[tuple[Any, Any]], *, inside: bool) -> int:
     total = 1
     for code, value in tree:
-        if code in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
-            low, high, inner = value
-            varies = code is not codes.POSSESSIVE_REPEAT and low != high
-            if inside and varies:
-                raise _NotLinear("nests quantifiers; make the inner one possessive (`++`)")
-            within = _count_ways(inner, inside=inside or low != high)
-            reach = WINDOW if high is codes.MAXREPEAT else int(high) - int(low) + 1
-            total *= within * (min(reach, WINDOW) if varies else 1)
-        elif code is codes.SUBPATTERN:
-            total *= _count_ways(value[3], inside=inside)
-        elif code is codes.BRANCH:
-            total *= sum(_count_ways(branch, inside=inside) for branch in value[1])
-            if inside and total > 64:
-                raise _NotLinear("repeats a choice of many ways; write the choice once")
-        elif code is codes.ATOMIC_GROUP:
-            total *= _count_ways(value, inside=inside)
-        elif code in (codes.GROUPREF, codes.GROUPREF_EXISTS):
-            raise _NotLinear("refers back to a group; write the text out")
-        elif code in (codes.ASSERT, codes.ASSERT_NOT):
-            total *= _count_ways(value[1], inside=inside)
+        match code:
+            case codes.MAX_REPEAT | codes.MIN_REPEAT | codes.POSSESSIVE_REPEAT:
+                total *= _count_ways_of_repeat(code, value, inside=inside)
+            case codes.BRANCH:
+                total *= sum(_count_ways(branch, inside=inside) for branch in value[1])
+                if inside and total > _MAX_REPEATED_WAYS:
+                    raise _NotLinear("repeats a choice of many ways; write the choice once")
+            case codes.SUBPATTERN:
+                total *= _count_ways(value[3], inside=inside)
+            case codes.ATOMIC_GROUP:
+                total *= _count_ways(value, inside=inside)
+            case codes.ASSERT | codes.ASSERT_NOT:
+                total *= _count_ways(value[1], inside=inside)
+            case codes.GROUPREF | codes.GROUPREF_EXISTS:
+                raise _NotLinear("refers back to a group; write the text out")
     return total
+
+
+def _count_ways_of_repeat(code: Any, value: tuple[Any, Any, Any], *, inside: bool) -> int:
+    low, high, repeated = value
+    varies = code is not codes.POSSESSIVE_REPEAT and low != high
+    if inside and varies:
+        raise _NotLinear("nests quantifiers; make the inner one possessive (`++`)")
+    within = _count_ways(repeated, inside=inside or low != high)
+    if not varies:
+        return within
+    reach = WINDOW if high is codes.MAXREPEAT else int(high) - int(low) + 1
+    return within * min(reach, WINDOW)
 
 
 def scan_with(rules: Iterable[tuple[PatternRule, re.Pattern[str]]], context: Context, source: Source) -> None:

@@ -7,7 +7,7 @@ What has a check digit is held to it. Phone numbers need the library `phonenumbe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from types import ModuleType
 from typing import Final
@@ -31,6 +31,8 @@ _LENGTHS: Final = {one[:2]: int(one[2:]) for one in _KNOWLEDGE["accounts"]["leng
 _SOCIAL: Final = re.compile(
     r"(?<![\w.-])(?!000|666|9|078-05-1120|219-09-9999)[0-9]{3}-(?!00)[0-9]{2}-(?!0000)[0-9]{4}(?![\w-]|\.[0-9])"
 )
+# Characters before the `@` of an address, by RFC 5321, 4.5.3.1.1.
+_MAX_LOCAL_PART: Final = 64
 _LOCAL_PART: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,63}$", re.ASCII)
 _DOMAIN: Final = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9-]{0,62}\.){1,4}[A-Za-z]{2,18}(?![\w(@-])", re.ASCII)
 _NO_PERSON: Final = re.compile(
@@ -52,36 +54,51 @@ _ACCOUNT_HEAD: Final = re.compile(r"[A-Z]{2}[0-9]{2}")
 def scan(context: Context, source: Source) -> None:
     """Report personal data, by rule and place only."""
     text = source.text
-    for rule, found in _find(text):
-        context.check_time()
-        start, end = found
-        context.add_secret(
-            f"personal.{rule}", source.place(start, end), f"holds {_NAMES[rule]}", text[start:end]
-        )
+    found: dict[str, Iterable[tuple[int, int]]] = {}
+    if _DIGITS.search(text):
+        found["card"] = _iter_cards(text)
+        found["social-security"] = map(re.Match.span, _SOCIAL.finditer(text))
+    if _ACCOUNT_HEAD.search(text):
+        found["bank-account"] = _iter_accounts(text)
+    found["email"] = _iter_addresses(text)
+    if "+" in text:
+        found["phone"] = _iter_phones(text)
+    for kind, spans in found.items():
+        for start, end in spans:
+            context.check_time()
+            message = f"holds {_NAMES[kind]}"
+            context.add_secret(f"personal.{kind}", source.place(start, end), message, text[start:end])
 
 
-def _find(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    has_digits = _DIGITS.search(text) is not None
-    for found in _CARD.finditer(text) if has_digits else ():
+def _iter_cards(text: str) -> Iterator[tuple[int, int]]:
+    for found in _CARD.finditer(text):
         digits = re.sub("[ -]", "", found[0])
         if _BRANDS.fullmatch(digits) and _has_check_digit(digits) and len(set(digits)) > 2:
-            yield "card", found.span()
-    for found in _ACCOUNT.finditer(text) if _ACCOUNT_HEAD.search(text) else ():
+            yield found.span()
+
+
+def _iter_accounts(text: str) -> Iterator[tuple[int, int]]:
+    for found in _ACCOUNT.finditer(text):
         number = found[0].replace(" ", "")
         if _LENGTHS.get(number[:2]) == len(number) and _compute_remainder(number) == 1:
-            yield "bank-account", found.span()
-    for found in _SOCIAL.finditer(text) if has_digits else ():
-        yield "social-security", found.span()
+            yield found.span()
+
+
+def _iter_addresses(text: str) -> Iterator[tuple[int, int]]:
     for at in find_all(text, "@"):
-        local, domain = _LOCAL_PART.search(text, max(at - 64, 0), at), _DOMAIN.match(text, at + 1)
-        if local is None or domain is None or _LOGIN.search(text, max(at - 64, 0), at):
+        begin = max(at - _MAX_LOCAL_PART, 0)
+        local, domain = _LOCAL_PART.search(text, begin, at), _DOMAIN.match(text, at + 1)
+        if local is None or domain is None or _LOGIN.search(text, begin, at):
             continue
         if not _NO_PERSON.search(f"{local[0]}@{domain[0]}"):
-            yield "email", (local.start(), domain.end())
-    for found in _PHONE.finditer(text) if "+" in text else ():
+            yield local.start(), domain.end()
+
+
+def _iter_phones(text: str) -> Iterator[tuple[int, int]]:
+    for found in _PHONE.finditer(text):
         library = _import_phonenumbers()
         if library is not None and _is_phone(library, found[0]):
-            yield "phone", found.span()
+            yield found.span()
 
 
 def _has_check_digit(digits: str) -> bool:

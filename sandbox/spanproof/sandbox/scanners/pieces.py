@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from spanproof.sandbox.catalogue import split_entry
-from spanproof.sandbox.scanners.boundary import PLACES, Action, Boundary, Crossing, Pieces
+from spanproof.sandbox.scanners.boundary import PLACES, Action, Boundary, Crossing, Pieces, find_port
 
 # Characters of a text that are looked at; the others are taken for unknown.
 _MOST: Final = 400
@@ -44,26 +44,33 @@ def find_place(
         paths: whether a path counts.
         hosts: whether a bare host name counts, besides URLs.
     """
-    head = pieces[0].strip() if pieces and pieces[0] is not None else ""
-    if not head or "\n" in head[:_MOST]:
-        return None
+    head = (pieces[0] or "").strip() if pieces else ""
+    rest = pieces[1:]
     if len(head) > _MOST:
-        pieces = (head[:_MOST], None)
-    text = head[:_MOST]
-    crossing = None
-    scheme = _URL.match(text)
+        head, rest = head[:_MOST], (None,)
+    if not head or "\n" in head:
+        return None
+    crossing = _find_crossing(boundary, head, rest, paths=paths, hosts=hosts)
+    is_certain = crossing is not None and not crossing.rule.endswith("dynamic")
+    return crossing if is_certain else None
+
+
+def _find_crossing(
+    boundary: Boundary, head: str, rest: Pieces, *, paths: bool, hosts: bool
+) -> Crossing | None:
+    """Judge a text by its form: a URL, a path or a host."""
+    scheme = _URL.match(head)
     if scheme is not None:
-        name = scheme[1].lower()
-        if name not in _LOCAL_SCHEMES and " " not in text:
-            crossing = boundary.url((text, *pieces[1:]))
-    elif text.startswith("file:/"):
-        crossing = boundary.url((text, *pieces[1:]))
-    elif _is_path(text):
-        crossing = boundary.path(Action.READ, (text, *pieces[1:])) if paths else None
-    elif hosts and len(pieces) == 1 and _HOST.fullmatch(text):
-        name, _, port = text.rpartition("@")[2].partition(":")
-        crossing = boundary.host(name, int(port) if port.isascii() and port.isdigit() else None)
-    return crossing if crossing is not None and not crossing.rule.endswith("dynamic") else None
+        is_local = scheme[1].lower() in _LOCAL_SCHEMES
+        return None if is_local or " " in head else boundary.url((head, *rest))
+    if head.startswith("file:/"):
+        return boundary.url((head, *rest))
+    if paths and _is_path(head):
+        return boundary.path(Action.READ, (head, *rest))
+    if hosts and not rest and _HOST.fullmatch(head):
+        name, _, port = head.rpartition("@")[2].partition(":")
+        return boundary.host(name, find_port(port))
+    return None
 
 
 def hides_place(wide: Pieces, texts: Iterable[Pieces]) -> bool:
@@ -124,13 +131,10 @@ def widen_texts(texts: Sequence[Pieces]) -> Pieces:
         return _PLAIN
     heads = [text[0] or "" for text in texts]
     first, last = min(heads), max(heads)
-    same = next(
-        (at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first)
-    )
+    shared = posixpath.commonprefix([first, last])
     # Two texts that share a beginning may still climb out of it.
-    if not first[:same] or any(".." in (piece or "") for text in texts for piece in text):
-        return (None,)
-    return (first[:same], None)
+    climbs = any(".." in (piece or "") for text in texts for piece in text)
+    return (None,) if climbs or not shared else (shared, None)
 
 
 def covers(wide: Pieces, text: Pieces) -> bool:

@@ -157,22 +157,25 @@ class Pipeline:
         if self._is_ours and source.is_long and any(map(_reads_a_language, concerned)):
             votes += self._run_apart(whole, source)
             concerned = [one for one in concerned if not _reads_a_language(one)]
-        for scanner in concerned:
-            report = Report()
-            failed = self._run_one(scanner, report, source)
-            found = report.findings()
-            is_silent = scanner.languages is None or scanner.name in _ADVISERS
-            if not found and is_silent and not failed:
-                continue
-            whole.take(found)
-            verdict = find_strictest_verdict(found)
-            if failed or not is_silent or verdict is not Verdict.ALLOW:
-                votes.append(Vote(scanner.name, verdict, failed))
+        cast = [self._find_vote(scanner, whole, source) for scanner in concerned]
+        votes += [vote for vote in cast if vote is not None]
         if not understood:
             message = f"no scanner reads {source.language or 'an unnamed language'}"
             whole.add("language.unscanned", START, message)
             votes.append(Vote("pipeline", find_rule("language.unscanned").verdict))
         return votes
+
+    def _find_vote(self, scanner: Scanner, whole: Report, source: Source) -> Vote | None:
+        """Run one scanner and report what it finds; return its vote, None where it has none."""
+        report = Report()
+        failed = self._run_one(scanner, report, source)
+        found = report.findings()
+        whole.take(found)
+        verdict = find_strictest_verdict(found)
+        may_abstain = scanner.languages is None or scanner.name in _ADVISERS
+        if may_abstain and verdict is Verdict.ALLOW and not failed:
+            return None
+        return Vote(scanner.name, verdict, failed)
 
     def _run_apart(self, whole: Report, source: Source) -> list[Vote]:
         """Run our scanners of the language in another process, which is ended when their time is up."""

@@ -71,7 +71,11 @@ def _collect_scanners(given: object, origin: str) -> list[Scanner]:
             given = given()
         except Exception as problem:
             raise PolicyError(f"{origin}: failed: {problem}; mend it") from problem
-    found = [given] if isinstance(given, Scanner) else list(given) if isinstance(given, Iterable) else []
+    found: list[Any] = []
+    if isinstance(given, Scanner):
+        found = [given]
+    elif isinstance(given, Iterable):
+        found = list(given)
     if not found or not all(isinstance(one, Scanner) for one in found):
         raise PolicyError(f"{origin}: gives {type(given).__name__}; give {_SHAPE}")
     return found

@@ -127,7 +127,10 @@ def _measure_longest_chain(tokens: list[Token]) -> int:
     dotted = False
     for token in tokens:
         dot = token.token_type is TokenType.DOT
-        parts = parts + 1 if dot else parts if dotted else 0
+        if dot:
+            parts += 1
+        elif not dotted:
+            parts = 0
         longest, dotted = max(longest, parts), dot
     return longest
 

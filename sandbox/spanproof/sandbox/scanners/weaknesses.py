@@ -185,18 +185,25 @@ def judge_code(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
     if first is None:
         return
     behind = names.behind(first)
-    shell = name in _SHELLS or (
-        name.startswith("subprocess.") and name[11:] in _SUBPROCESS and is_true(find_keyword(call, "shell"))
-    )
-    if shell and not names.is_literal(behind):
+    if _starts_shell(name, call) and not names.is_literal(behind):
         yield "weakness.shell-command", f"{name} hands a shell a command that is put together"
-    if name in {"eval", "exec", "compile", "builtins.eval", "builtins.exec"} and not names.is_literal(behind):
+    if name in _RUNS_TEXT and not names.is_literal(behind):
         yield "weakness.code-from-text", f"{name} runs text that is put together"
     if name.rpartition(".")[2] in _STATEMENTS or name in {"sqlalchemy.text", "sqlalchemy.sql.text"}:
         if isinstance(behind, ast.Call) and names.dotted(behind.func).endswith("text") and behind.args:
             behind = names.behind(behind.args[0])
         if is_statement_of_text(names, behind):
             yield "weakness.sql-text", "a statement is put together from text and values"
+
+
+_RUNS_TEXT: Final = frozenset({"eval", "exec", "compile", "builtins.eval", "builtins.exec"})
+
+
+def _starts_shell(name: str, call: ast.Call) -> bool:
+    if name in _SHELLS:
+        return True
+    module, _, function = name.partition(".")
+    return module == "subprocess" and function in _SUBPROCESS and is_true(find_keyword(call, "shell"))
 
 
 def is_statement_of_text(names: Names, node: ast.expr) -> bool:

@@ -154,11 +154,10 @@ _PASS_ON: Final = split_words("call apply bind")
 def _pass_on(script: Script, called: Value, how: str, arguments: list[Value], node: Node) -> Value:
     """Return what `called.call(this, …)`, `called.apply(this, […])` or `called.bind(this, …)` gives."""
     this, given = arguments[0] if arguments else UNKNOWN, arguments[1:]
-    if how == "apply" and given:
+    if how == "apply" and given and isinstance(given[0], Items):
         # More items than are known may be anything.
-        given = (
-            [*given[0].items, *([UNKNOWN] if given[0].more else [])] if isinstance(given[0], Items) else given
-        )
+        rest = [UNKNOWN] if given[0].more else []
+        given = [*given[0].items, *rest]
     called = _with_this(script, called, this, node)
     return Partial(called, given) if how == "bind" else _call_one(script, called, given, node)
 
@@ -228,7 +227,11 @@ def _change_array(script: Script, owner: Items, name: str, arguments: list[Value
     if name == "reverse" and not script.uncertain and not owner.more:
         owner.items.reverse()
         return owner
-    added = arguments if name in {"unshift", "fill"} else arguments[2:] if name == "splice" else []
+    added: list[Value] = []
+    if name in {"unshift", "fill"}:
+        added = arguments
+    elif name == "splice":
+        added = arguments[2:]
     script.uncertain += 1
     script.add_items(owner, added)
     script.uncertain -= 1

@@ -106,10 +106,8 @@ def judge_unknown_call(
         )
     if top in INERT or (method in INERT_METHODS and method not in SENDING):
         return
-    for option in (option for value in arguments for option in list_options(value)) if not is_sent else ():
-        held = option.entries if isinstance(option, Mapping) else {}
-        for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
-            script.judge_statement(given, name, node)
+    if not is_sent:
+        _judge_statements(script, name, arguments, node)
     if method not in SENDING:
         kind = Kind(paths=method not in ROUTED, hosts=not name.startswith("?"))
         for value in arguments:
@@ -125,6 +123,19 @@ def _get_first(arguments: Sequence[Value]) -> Value:
 
 # Entries of an argument that may be a statement.
 _STATEMENT_KEYS: Final = split_words("query sql statement text")
+
+
+def _judge_statements(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
+    """Judge what may be a statement: each argument, and what it holds under a name of one."""
+    for option in (option for value in arguments for option in list_options(value)):
+        held = option.entries if isinstance(option, Mapping) else {}
+        for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
+            script.judge_statement(given, name, node)
+
+
+def _find_entry(owner: Object, *names: str) -> Value | None:
+    """Return the entry by the first of these names that an object has."""
+    return next((owner.entries[name] for name in names if name in owner.entries), None)
 
 
 def _judge_open(call: Call[Script], value: Value) -> Value | None:
@@ -143,15 +154,13 @@ def _judge_temporary_directory(call: Call[Script], value: Value) -> Value | None
 def _judge_url(call: Call[Script], value: Value) -> Value | None:
     value = unwrap_url(value)
     if isinstance(value, Object):
-        entries = value.entries
-        base = entries.get("baseURL") or entries.get("baseUrl") or entries.get("prefixUrl")
-        proxy = entries.get("proxy") or entries.get("agent")
+        proxy = _find_entry(value, "proxy", "agent")
         if proxy is not None and (is_text(proxy) or isinstance(proxy, Object)):
             _judge_url(call, proxy)
-        target = base or entries.get("url") or entries.get("uri") or entries.get("connectionString")
-        if target is None and any(name in entries for name in _HOSTS):
+        target = _find_entry(value, "baseURL", "baseUrl", "prefixUrl", "url", "uri", "connectionString")
+        if target is None and _find_entry(value, *_HOSTS) is not None:
             return _judge_host(call, value)
-        value = target if target is not None else UNKNOWN
+        value = target or UNKNOWN
     options = call.arguments.get(1)
     if call.name.startswith(_HTTP) and isinstance(options, Object):
         _judge_options(call, value, options)
@@ -181,7 +190,7 @@ def _judge_options(call: Call[Script], url: Value, options: Object) -> None:
 def _judge_host(call: Call[Script], value: Value, port: Value | None = None) -> Value | None:
     if isinstance(value, Object):
         port = value.entries.get("port")
-        value = next((value.entries[name] for name in _HOSTS if name in value.entries), _LOCAL)
+        value = _find_entry(value, *_HOSTS) or _LOCAL
     for option in list_options(port or UNKNOWN):
         number = read_constant_text(option)
         call.judge_host(value, Const(int(number)) if number is not None and number.isdecimal() else None)
@@ -212,14 +221,15 @@ def _judge_listen(call: Call[Script], value: Value) -> Value | None:
         if path is not None:
             call.judge_path(Action.WRITE, path)
             return None
-        host = value.entries.get("host") or value.entries.get("hostname") or value.entries.get("address")
+        host = _find_entry(value, "host", "hostname", "address")
     elif is_text(value) and not (read_constant_text(value) or "0").isdigit():
         call.judge_path(Action.WRITE, value)
         return None
     else:
         host = call.arguments.get(1)
-    is_given = host is not None and not isinstance(host, Function)
-    return COMMON["listen"](call, host if is_given and host is not None else local)
+    if host is None or isinstance(host, Function):
+        host = local
+    return COMMON["listen"](call, host)
 
 
 def _judge_host_behind(call: Call[Script], value: Value) -> Value | None:
@@ -251,7 +261,7 @@ def _judge_argv(call: Call[Script], value: Value) -> Value | None:
     if call.effect.kind == "argv" and isinstance(rest, Items):
         items.extend(rest.items)
     # `spawn('ls -la', {shell: true})` hands a line on; one word needs no quotes either way.
-    line = build_command_line(items) if len(items) > 1 else to_pieces(items[0] if items else Const(""))
+    line = build_command_line(items) if len(items) > 1 else to_pieces(_get_first(items))
     call.m.run_command(line, collect_taint(value), call.name, call.node)
     return None
 
@@ -281,24 +291,26 @@ def _build_connection(value: Value) -> Connection:
     return Connection(Database.SERVER, host, to_whole_text(given.get("database")))
 
 
+_DATABASE_KINDS: Final = {"files": Database.FILE, "servers": Database.SERVER}
+
+
 def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node: Node) -> bool:
     """Judge a statement that is sent through a connection, or by a tagged template; whether this is one."""
     module, made, rest = name.partition("()")
-    kind = DATABASES.get(module) or DATABASES.get(module.rpartition(".")[0])
+    kind = _DATABASE_KINDS.get(DATABASES.get(module) or DATABASES.get(module.rpartition(".")[0], ""))
     sends = DATABASES.get(rest.rpartition(".")[2]) == "methods" or (module == "postgres" and not rest)
-    if not arguments or not made or kind not in {"files", "servers"} or not sends:
+    if not arguments or not made or kind is None or not sends:
         return False
-    database = Connection(Database.SERVER if kind == "servers" else Database.FILE)
     if IN_MEMORY in name:
-        database = Connection(Database.MEMORY)
+        kind = Database.MEMORY
     made_here = sorted(script.connections.get(module, ()), key=str)
+    connections = [one for one in made_here if one.kind is kind] or [Connection(kind)]
     who = strip_database(name).replace("()", "")
     for option in list_options(arguments[0]):
         if isinstance(option, Object):
-            option = option.entries.get("text") or option.entries.get("sql") or UNKNOWN
-        pieces = to_pieces(option)
-        for connection in [one for one in made_here if one.kind is database.kind] or [database]:
-            script.run_sql(pieces, who, node, connection)
+            option = _find_entry(option, "text", "sql") or UNKNOWN
+        for connection in connections:
+            script.run_sql(to_pieces(option), who, node, connection)
     return True
 
 

@@ -260,9 +260,11 @@ class Script(Reader):
     def _bind_parameters(self, node: Node, arguments: Sequence[Value]) -> None:
         single = node.child_by_field_name("parameter")
         parameters = node.child_by_field_name("parameters")
-        targets = (
-            [single] if single is not None else parameters.named_children if parameters is not None else []
-        )
+        targets: Sequence[Node] = ()
+        if single is not None:
+            targets = [single]
+        elif parameters is not None:
+            targets = parameters.named_children
         for index, target in enumerate(targets):
             if target.type == "rest_pattern" and target.named_children:
                 self.bind(target.named_children[0], Items(list(arguments[index:])), declare=True)
@@ -271,30 +273,36 @@ class Script(Reader):
 
     def bind(self, target: Node, value: Value, *, declare: bool) -> None:
         """Give the names of a pattern their values."""
-        kind = target.type
-        if kind in {"identifier", "shorthand_property_identifier_pattern"}:
-            self._set(self.text(target), UNKNOWN if value is MISSING else value, declare)
-        elif kind in {"required_parameter", "optional_parameter"}:
-            inner = target.child_by_field_name("pattern")
-            if inner is not None:
-                self.bind(inner, value, declare=declare)
-            # `constructor(private path: string)` declares a field of the class.
-            if inner is not None and any(child.type == "accessibility_modifier" for child in target.children):
-                this = self.lookup("this")
-                if isinstance(this, Object):
-                    self.store_entry(this, self.text(inner), value)
-        elif kind in {"assignment_pattern", "object_assignment_pattern"}:
-            left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
-            if left is not None and right is not None:
-                default = self.evaluate(right)
-                given = join_all([default, value]) if any(map(is_unknown, list_options(value))) else value
-                self.bind(left, default if value is MISSING else given, declare=declare)
-        elif kind == "object_pattern":
-            self._bind_object(target, value, declare)
-        elif kind == "array_pattern":
-            self._bind_array(target, value, declare)
-        elif kind in {"member_expression", "subscript_expression"}:
-            self._store(target, value)
+        match target.type:
+            case "identifier" | "shorthand_property_identifier_pattern":
+                self._set(self.text(target), UNKNOWN if value is MISSING else value, declare)
+            case "required_parameter" | "optional_parameter":
+                inner = target.child_by_field_name("pattern")
+                if inner is not None:
+                    self.bind(inner, value, declare=declare)
+                    self._add_parameter_field(target, inner, value)
+            case "assignment_pattern" | "object_assignment_pattern":
+                left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
+                if left is not None and right is not None:
+                    default = self.evaluate(right)
+                    if value is MISSING:
+                        value = default
+                    elif any(map(is_unknown, list_options(value))):
+                        value = join_all([default, value])
+                    self.bind(left, value, declare=declare)
+            case "object_pattern":
+                self._bind_object(target, value, declare)
+            case "array_pattern":
+                self._bind_array(target, value, declare)
+            case "member_expression" | "subscript_expression":
+                self._store(target, value)
+
+    def _add_parameter_field(self, parameter: Node, name: Node, value: Value) -> None:
+        """Set the field that a parameter declares: `constructor(private path: string)`."""
+        this = self.lookup("this")
+        is_field = any(child.type == "accessibility_modifier" for child in parameter.children)
+        if is_field and isinstance(this, Object):
+            self.store_entry(this, self.text(name), value)
 
     def _bind_array(self, target: Node, value: Value, declare: bool) -> None:
         index = 0
@@ -442,15 +450,15 @@ class Script(Reader):
             self.store_entry(owner, None, UNKNOWN)  # it may change any entry
         if name in {"toString", "toJSON"} and "href" in owner.entries:
             return Made(unwrap_url(owner))
-        is_inherited = not owner.spread and name not in owner.entries
-        if is_inherited and name == "constructor":
-            return Ref("Object")
-        if is_inherited and name in _OBJECT_METHODS and not owner.rest:
-            return Method(owner, name)
-        entry = owner.entries.get(name) or join_all(
-            [self.member(module, name, node) for module in owner.spread] or [UNKNOWN]
-        )
-        if isinstance(entry, Function) and any(child.type == "get" for child in entry.node.children):
+        if name not in owner.entries and not owner.spread:
+            if name == "constructor":
+                return Ref("Object")
+            if name in _OBJECT_METHODS and not owner.rest:
+                return Method(owner, name)
+        entry = owner.entries.get(name)
+        if entry is None:
+            entry = join_all([self.member(module, name, node) for module in owner.spread] or [UNKNOWN])
+        if isinstance(entry, Function) and _is_getter(entry):
             entry = self.call_function(entry, [], node)
         return join_all([entry, *owner.rest])
 
@@ -517,6 +525,10 @@ def _find_handed_value(values: Mapping[object, Value], name: str) -> Value | Non
     # The interpreter and the script, where there is one, are in front of the arguments.
     is_inline = bool(given.items) and read_constant_text(given.items[0]) == "-c"
     return Items([Const("node"), *(given.items[1:] if is_inline else given.items)])
+
+
+def _is_getter(function: Function) -> bool:
+    return any(child.type == "get" for child in function.node.children)
 
 
 def _read_item(owner: Value, index: int) -> Value | None:

@@ -178,25 +178,32 @@ def fold_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | 
     """Return what a pure method of a text or array gives; None where it is not known."""
     if isinstance(owner, Items):
         return _fold_array_method(owner, name, arguments)
-    if not is_text(owner) and not (isinstance(owner, Unknown) and owner.taint == NAME):
+    is_plain_name = isinstance(owner, Unknown) and owner.taint == NAME
+    if not is_text(owner) and not is_plain_name:
         return None
-    known = read_constant_text(owner)
-    if name in {"toString", "valueOf", "trim", "normalize", "trimEnd", "trimStart"} and known is None:
-        return owner
     if name == "concat":
         return concatenate((owner, *arguments))
+    known = read_constant_text(owner)
     if known is None:
-        return None
-    given = [read_constant_text(argument) for argument in arguments]
-    if any(one is None for one in given):
-        return None
+        return owner if name in _KEEPING_METHODS else None
+    given = _find_known_texts(arguments)
     apply = _TEXT_METHODS.get(name)
-    if apply is None:
+    if apply is None or given is None:
         return None
     try:
-        return apply(known, [one or "" for one in given])
+        return apply(known, given)
     except (ValueError, IndexError, OverflowError, binascii.Error):
         return None
+
+
+# Methods that change at most the blanks around a text.
+_KEEPING_METHODS: Final = split_words("toString valueOf trim normalize trimEnd trimStart")
+
+
+def _find_known_texts(values: Sequence[Value]) -> list[str] | None:
+    """Return the texts of values; None where one is not known."""
+    texts = [text for text in map(read_constant_text, values) if text is not None]
+    return texts if len(texts) == len(values) else None
 
 
 def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
@@ -207,12 +214,12 @@ def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
         return Const(_DIRECTORIES[name])
     if name in _OF_URLS and arguments:
         return _OF_URLS[name]([unwrap_url(argument) for argument in arguments])
-    given = [read_constant_text(argument) for argument in arguments]
+    given = _find_known_texts(arguments)
     apply = _TEXT_FUNCTIONS.get(name)
-    if apply is None or not given or any(one is None for one in given):
+    if apply is None or not given:
         return None
     try:
-        return apply([one or "" for one in given])
+        return apply(given)
     except (ValueError, OverflowError, RecursionError, binascii.Error):
         return None
 
@@ -241,7 +248,7 @@ def _quote(known: list[str]) -> Value:
 # What is made of a URL; a request is judged where it is sent.
 _OF_URLS: Final[dict[str, Callable[[list[Value]], Value]]] = {
     "Request": lambda arguments: arguments[0],
-    "URL": lambda arguments: _fold_url(arguments, [read_constant_text(one) for one in arguments]),
+    "URL": lambda arguments: _fold_url(arguments),
 }
 
 _TEXT_FUNCTIONS: Final[dict[str, Callable[[list[str]], Value | None]]] = {
@@ -306,18 +313,19 @@ def _build_from_json(content: object) -> Value:
     return Const(str(content)) if isinstance(content, int) else UNKNOWN
 
 
-def _fold_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
+def _fold_url(arguments: Sequence[Value]) -> Value:
     """Build a `URL`, of one text or relative to another."""
-    first, base = given[0], given[1] if len(given) > 1 else None
-    other = arguments[1] if len(arguments) > 1 else None
-    is_own = isinstance(other, Ref) and other.name.partition(".")[0] in _OWN_PLACES
-    if is_own and first is not None and "://" not in first:
-        return arguments[0]  # relative to the module itself, or to its page
-    if len(arguments) == 1 or (first is not None and "://" in first):
+    url = read_constant_text(arguments[0])
+    is_absolute = url is not None and "://" in url
+    if len(arguments) == 1 or is_absolute:
         return Object({"href": arguments[0] if is_text(arguments[0]) else UNKNOWN})
-    is_known = base is not None and first is not None
-    joined = urllib.parse.urljoin(_clean_url(base or ""), _clean_url(first or "")) if is_known else None
-    return Object({"href": UNKNOWN if joined is None else Const(joined)})
+    base = arguments[1]
+    if url is not None and isinstance(base, Ref) and base.name.partition(".")[0] in _OWN_PLACES:
+        return arguments[0]  # relative to the module itself, or to its page
+    base_url = read_constant_text(base)
+    if url is None or base_url is None:
+        return Object({"href": UNKNOWN})
+    return Object({"href": Const(urllib.parse.urljoin(_clean_url(base_url), _clean_url(url)))})
 
 
 # What names the place of the module (`import.meta.url`, `url.pathToFileURL()`) or of its page.
@@ -420,11 +428,15 @@ _WHOLE: Final = re.compile(r"-?\d{1,9}")
 
 def _slice(known: str, given: list[str]) -> Value:
     bounds = [int(float(one)) for one in given]
-    return Const(known[slice(*bounds)] if len(bounds) > 1 else known[bounds[0] :] if bounds else known)
+    start, end = [*bounds, None, None][:2]
+    return Const(known[start:end])
 
 
 def _split(known: str, given: list[str]) -> Value:
-    parts = list(known) if given and given[0] == "" else known.split(given[0]) if given else [known]
+    if not given:
+        return Items([Const(known)])
+    separator = given[0]
+    parts = known.split(separator) if separator else list(known)
     return Items([Const(part) for part in parts])
 
 

@@ -102,11 +102,8 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
         return found
     if isinstance(value, Klass):
         found = _find_inherited(value, name)
-        return (
-            bind_receiver(found, value)
-            if isinstance(found, Function) and _has_decorator(found, "classmethod")
-            else found
-        )
+        is_class_method = isinstance(found, Function) and _has_decorator(found, "classmethod")
+        return bind_receiver(found, value) if found is not None and is_class_method else found
     return None
 
 
@@ -146,25 +143,33 @@ def load_item(m: Machine, value: Value, key: Value, node: ast.expr) -> Value:
         pairs = [(one, other) for one in list_options(value) for other in list_options(key)]
         entries = [load_item(m, one, other, node) for one, other in pairs[:_MAX_PAIRS]]
         return join_all(entries if len(pairs) <= _MAX_PAIRS else [*entries, Unknown(CALLABLE)])
-    if isinstance(value, Ref):
-        return _read_reference_item(m, value, key, node)
-    if isinstance(value, Mapping):
-        return _read_entry(value, key)
-    if isinstance(value, Items) and isinstance(key, Const):
-        return _read_element(value, key.value)
-    if isinstance(value, Const) and isinstance(key, Const):
-        try:
-            return fold.to_abstract(value.value[key.value], value.taint | key.taint)
-        except Exception:  # noqa: BLE001 - the program would raise here
-            return UNKNOWN
-    if isinstance(value, Text) and isinstance(key, Const):
-        return Unknown(value.taint)
-    if isinstance(value, Instance):
-        method = find_special_method(value, "__getitem__")
-        return UNKNOWN if method is None else m.call(method, Arguments([key], {}), node)
-    if isinstance(value, Klass):
-        found = _find_inherited(value, "__class_getitem__")
-        return UNKNOWN if found is None else m.call(bind_receiver(found, value), Arguments([key], {}), node)
+    return _load_single_item(m, value, key, node)
+
+
+def _load_single_item(m: Machine, value: Value, key: Value, node: ast.expr) -> Value:
+    """Return what `value[key]` gives where neither has alternatives."""
+    match value:
+        case Ref():
+            return _read_reference_item(m, value, key, node)
+        case Mapping():
+            return _read_entry(value, key)
+        case Items() if isinstance(key, Const):
+            return _read_element(value, key.value)
+        case Const() if isinstance(key, Const):
+            try:
+                return fold.to_abstract(value.value[key.value], value.taint | key.taint)
+            except Exception:  # noqa: BLE001 - the program would raise here
+                return UNKNOWN
+        case Text() if isinstance(key, Const):
+            return Unknown(value.taint)
+        case Instance():
+            method = find_special_method(value, "__getitem__")
+            return UNKNOWN if method is None else m.call(method, Arguments([key], {}), node)
+        case Klass():
+            method = _find_inherited(value, "__class_getitem__")
+            if method is None:
+                return UNKNOWN
+            return m.call(bind_receiver(method, value), Arguments([key], {}), node)
     elements, _ = list_elements(value)
     return join_all(elements)
 
@@ -229,14 +234,15 @@ def _read_internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value
         return Unknown()
     if name in _TYPES and not isinstance(value, Instance | Klass):
         return Ref("type")
-    if name == "__class__" and isinstance(value, Instance):
-        return value.klass
-    if name == "__dict__" and isinstance(value, Instance | Klass):
-        return read_namespace(value)
-    if isinstance(value, Function):
-        return _read_function_attribute(m, value, name)
-    if name == "__self__" and isinstance(value, Ref):
-        return Ref("builtins")
+    match value:
+        case Function():
+            return _read_function_attribute(m, value, name)
+        case Instance() if name == "__class__":
+            return value.klass
+        case Instance() | Klass() if name == "__dict__":
+            return read_namespace(value)
+        case Ref() if name == "__self__":
+            return Ref("builtins")
     return None
 
 
@@ -331,30 +337,34 @@ def _derive_parent(pieces: Pieces) -> Pieces:
     return (head.rpartition("/")[0] or ".",) if len(pieces) == 2 else pieces
 
 
+# Namespaces whose items are names of the program or of modules, and the finding where one is not known.
+_NAMED_ITEMS: Final = {
+    "builtins": "takes a built-in function that is not known",
+    "sys.modules": "takes a module that is not known out of sys.modules",
+    **dict.fromkeys(("globals()", "locals()", "vars()"), "takes a name that is not known out of a namespace"),
+}
+
+
 def _read_reference_item(m: Machine, value: Ref, key: Value, node: ast.expr) -> Value:
     name = value.name
-    text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if name == "os.environ":
         return m.call(Ref("os.environ.__getitem__"), Arguments([key], {}), node)
-    if name == "builtins":  # `__builtins__`, which is a dictionary in any module but the first
-        if text is None:
-            m.add("attribute.dynamic", node, "takes a built-in function that is not known")
-        return UNKNOWN if text is None else Ref(normalise_name(text))
-    if name == "sys.modules":
-        if text is None:
-            m.add("attribute.dynamic", node, "takes a module that is not known out of sys.modules")
-        return UNKNOWN if text is None else Ref(normalise_name(text))
-    if name in {"globals()", "locals()", "vars()"}:
-        if text is None:
-            m.add("attribute.dynamic", node, "takes a name that is not known out of a namespace")
-        return UNKNOWN if text is None else read_namespace_entry(m, text)
-    if name.endswith(".__dict__"):
-        if text is None:
-            m.add("attribute.dynamic", node, f"takes a name that is not known out of {name}")
-        return UNKNOWN if text is None else load_attribute(m, Ref(name[: -len(".__dict__")]), text, node)
     if name == "type":
         return Ref("type")
-    return Ref(f"{name}[]", value.taint, value.owner)
+    is_dictionary = name.endswith(".__dict__")
+    if name not in _NAMED_ITEMS and not is_dictionary:
+        return Ref(f"{name}[]", value.taint, value.owner)
+    text = key.value if isinstance(key, Const) else None
+    if not isinstance(text, str):
+        message = _NAMED_ITEMS.get(name, f"takes a name that is not known out of {name}")
+        m.add("attribute.dynamic", node, message)
+        return UNKNOWN
+    if is_dictionary:
+        return load_attribute(m, Ref(name.removesuffix(".__dict__")), text, node)
+    # `__builtins__` is a dictionary in any module but the first.
+    if name in {"builtins", "sys.modules"}:
+        return Ref(normalise_name(text))
+    return read_namespace_entry(m, text)
 
 
 def _read_entry(value: Mapping, key: Value) -> Value:
@@ -470,32 +480,34 @@ def store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.exp
                 m.store(option.entries, fold.to_concrete(key), value)
             except (fold.NotKnown, TypeError):
                 m.store_anywhere(option, value)
-        elif isinstance(option, Items) and isinstance(key, Const) and isinstance(key.value, slice):
-            added, whole = list_elements(value)
-            if key.value == slice(None) and not m.uncertain:
-                m.change_items(option, added)
-                option.items[:] = added
-                option.more = not whole
-            else:
-                m.add_items(option, list(added))
-                option.more = True
         elif isinstance(option, Items):
-            m.change_items(option, [value])
-            index = key.value if isinstance(key, Const) else None
-            if (
-                not option.more
-                and isinstance(index, int)
-                and not isinstance(index, bool)
-                and -len(option.items) <= index < len(option.items)
-            ):
-                option.items[index] = value
-            else:
-                option.items.append(value)
-                option.more = True
+            _update_items(m, option, key, value)
         elif isinstance(option, Instance):
             method = find_special_method(option, "__setitem__")
             if method is not None:
                 m.call(method, Arguments([key, value], {}), node)
+
+
+def _update_items(m: Machine, owner: Items, key: Value, value: Value) -> None:
+    """Set an item of a list, or a slice of it; the list grows where the position is not known."""
+    index = key.value if isinstance(key, Const) else None
+    if isinstance(index, slice):
+        added, whole = list_elements(value)
+        if index == slice(None) and not m.uncertain:
+            m.change_items(owner, added)
+            owner.items[:] = added
+            owner.more = not whole
+        else:
+            m.add_items(owner, list(added))
+            owner.more = True
+        return
+    m.change_items(owner, [value])
+    size = len(owner.items)
+    if not owner.more and type(index) is int and -size <= index < size:
+        owner.items[index] = value
+    else:
+        owner.items.append(value)
+        owner.more = True
 
 
 # Copies of the environment, for programs that are started.
@@ -535,8 +547,8 @@ def _find_inherited(klass: Klass, name: str, depth: int = 0) -> Value | None:
 
 def _has_decorator(function: Function, *names: str) -> bool:
     decorators = getattr(function.node, "decorator_list", [])
-    return any(
-        (isinstance(one, ast.Name) and one.id in names)
-        or (isinstance(one, ast.Attribute) and one.attr in names)
-        for one in decorators
-    )
+    for decorator in decorators:
+        match decorator:
+            case ast.Name(id=name) | ast.Attribute(attr=name) if name in names:
+                return True
+    return False

@@ -20,7 +20,7 @@ from spanproof.sandbox.scanners.python import (
 )
 from spanproof.sandbox.scanners.python.growth import ENDLESS, REPEATING
 from spanproof.sandbox.scanners.python.handed_environment import check_environment_escape
-from spanproof.sandbox.scanners.python.machine import Machine
+from spanproof.sandbox.scanners.python.machine import Machine, Model
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
 from spanproof.sandbox.scanners.python.own_files import forget_handed_files
 from spanproof.sandbox.scanners.reader.effects import Effect
@@ -264,19 +264,28 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
     if name in policy.denied_calls:
         line = format_removal("denied_calls", name)
         m.add("call.denied", node, f"calls {name}, which the policy denies", policy_line=line)
-    model = models.MODELS.get(name)
-    if model is None and "." in name:
-        named = models.METHODS.get(name.rpartition(".")[2]) if function.owner is not None else None
-        model = named or (reflection.find_reflective_model(name) if name[-2:] in _REFLECTIVE_ENDS else None)
     if name in _READING_ALL and any(one in m.endless for one in arguments.positional):
         m.add("resource.endless", node, f"makes a {name} of what has no end")
-    if model is not None:
-        modelled = model(m, function, arguments, node)
-        if modelled is not None:
-            return _keep_endless(m, name, arguments, modelled)
-    folded = _fold_call(function, arguments) if not arguments.more else None
-    result = folded if folded is not None else _judge_call(m, function, arguments, node)
+    model = _find_model(function)
+    result = model(m, function, arguments, node) if model is not None else None
+    if result is None and not arguments.more:
+        result = _fold_call(function, arguments)
+    if result is None:
+        result = _judge_call(m, function, arguments, node)
     return _keep_endless(m, name, arguments, result)
+
+
+def _find_model(function: Ref) -> Model | None:
+    """Return what knows the result of a call: by the whole name, by the name of a method, or by its end."""
+    name = function.name
+    model = models.MODELS.get(name)
+    if model is not None or "." not in name:
+        return model
+    if function.owner is not None:
+        model = models.METHODS.get(name.rpartition(".")[2])
+    if model is None and name[-2:] in _REFLECTIVE_ENDS:
+        model = reflection.find_reflective_model(name)
+    return model
 
 
 # Calls that go through all that they get and hold it, and those that give one item for each that they get.

@@ -88,16 +88,14 @@ def _model_update(m: Machine, function: Ref, arguments: Arguments, node: ast.exp
     if isinstance(owner, Items):  # a set
         return _model_extend(m, function, arguments, node)
     if isinstance(owner, Mapping):
-        given = {**value.entries, **arguments.named} if isinstance(value, Mapping) else arguments.named
+        given = arguments.named
+        rest: list[Value] = []
+        if isinstance(value, Mapping):
+            given, rest = {**value.entries, **arguments.named}, value.rest
+        elif value is not None:
+            rest = [Unknown(collect_taint(value))]
         for name, entry in given.items():
             m.store(owner.entries, name, entry)
-        rest = (
-            value.rest
-            if isinstance(value, Mapping)
-            else []
-            if value is None
-            else [Unknown(collect_taint(value))]
-        )
         for entry in rest:
             m.store_anywhere(owner, entry)
         return Const(None)

@@ -107,23 +107,26 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
     """Judge what a call gets whose effects are not known."""
     if not arguments.positional and not arguments.named:
         return
-    if isinstance(function, Ref):
-        if isinstance(function.owner, Const | Items | Mapping | Text | Path):
-            return
-        name = function.name
-    else:
-        called = node.func if isinstance(node, ast.Call) else node
-        name = "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
+    if isinstance(function, Ref) and isinstance(function.owner, Const | Items | Mapping | Text | Path):
+        return
+    name = function.name if isinstance(function, Ref) else _describe_called(node)
     is_searched = name.partition(".")[0] in _SEARCHING
-    if name not in BUILTINS and not is_searched and any(_walks(value) for value in arguments.positional):
+    if name not in BUILTINS and not is_searched and any(map(_walks, arguments.positional)):
         m.add("escape.internals", node, f"{m.plain_name(name)} gets a text that walks through attributes")
     kind = _select_judged_kind(name)
     if kind is not None:
         for value in arguments.all():
             m.judge_literal(value, name, node, kind)
     if kind is not None or name.rpartition(".")[2] in _SENDING:
-        for option in (option for value in arguments.all() for option in list_options(value)):
-            m.judge_statement(option, name, node)
+        for value in arguments.all():
+            for option in list_options(value):
+                m.judge_statement(option, name, node)
+
+
+def _describe_called(node: ast.expr) -> str:
+    """Return the name of what a call calls, where it is not known what the name means."""
+    called = node.func if isinstance(node, ast.Call) else node
+    return "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
 
 
 def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:
@@ -205,19 +208,15 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
     """Judge a call by the module it goes to."""
     policy = m.context.boundary.policy
     top, submodule = _split_module(name)
+    # What the standard library reaches is judged by itself.
+    is_listed = top in policy.allowed_modules or top in sys.stdlib_module_names
     if top in policy.denied_modules or submodule in policy.denied_modules:
         m.context.boundary.note_use(UseKind.MODULE, top)
         denied = top if top in policy.denied_modules else submodule
         line = format_removal("denied_modules", denied)
         message = f"calls {m.plain_name(name)}, in a module the policy denies"
         m.add("module.denied", node, message, policy_line=line)
-    elif (
-        policy.allowed_modules
-        and "." in name
-        and top not in policy.allowed_modules
-        and top not in sys.stdlib_module_names  # what it reaches is judged by itself
-        and top != "?"
-    ):
+    elif policy.allowed_modules and not is_listed and "." in name and top != "?":
         line = format_addition("allowed_modules", top)
         message = f"calls {m.plain_name(name)}, in a module the policy does not name"
         m.add("module.unlisted", node, message, policy_line=line)

@@ -72,6 +72,11 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
         method = attributes.find_special_method(left, _OPERATOR_METHODS.get(kind, ""))
         if method is not None:
             return m.call(method, Arguments([right], {}), node)
+    return _operate_in_part(kind, left, right)
+
+
+def _operate_in_part(kind: type[ast.operator], left: Value, right: Value) -> Value:
+    """Return what an operator gives for values of which not all is known."""
     taint = collect_taint(left) | collect_taint(right)
     if kind is ast.Div and (isinstance(left, Path) or isinstance(right, Path)):
         return attributes.join_path([left, right], as_path=True)
@@ -84,10 +89,15 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
         return folded
     if isinstance(left, Items) and isinstance(right, Const):
         return Items(left.items, left.kind, more=True)
+    is_number = _gives_number(kind, left, right) or NAME == left.taint == right.taint
+    return Unknown(NAME if is_number and taint <= NAME else taint)
+
+
+def _gives_number(kind: type[ast.operator], left: Value, right: Value) -> bool:
+    """Whether an operator gives a number, or fails."""
     # `files("package") / "../x"` is a path of a library.
-    divides = kind is ast.Div and not (isinstance(left, Ref) and isinstance(right, Const | Ref))
-    numeric = divides or kind in (ast.Sub, ast.FloorDiv, ast.Pow) or NAME == left.taint == right.taint
-    return Unknown(NAME if numeric and taint <= NAME else taint)
+    may_join = isinstance(left, Ref) and isinstance(right, Const | Ref)
+    return kind in (ast.Sub, ast.FloorDiv, ast.Pow) or (kind is ast.Div and not may_join)
 
 
 def _judge_repetition(m: Machine, left: Value, right: Value, node: ast.expr) -> None:
@@ -332,8 +342,10 @@ def _evaluate_list(m: Machine, node: ast.List | ast.Tuple | ast.Set) -> Value:
             more = more or not whole
         else:
             items.append(m.evaluate(element))
-    kind = "list" if isinstance(node, ast.List) else "tuple" if isinstance(node, ast.Tuple) else "set"
-    return Items(items, kind, more)
+    return Items(items, _KINDS[type(node)], more)
+
+
+_KINDS: dict[type[ast.expr], str] = {ast.List: "list", ast.Tuple: "tuple", ast.Set: "set"}
 
 
 def _evaluate_dictionary(m: Machine, node: ast.Dict) -> Value:

@@ -197,10 +197,11 @@ def select_turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[lis
     if m.exhausted or len(set(keys)) < len(keys):
         # Of a function that calls itself, one turn is read for all.
         return _join_elements(value), False, False
-    limit = _PLAIN_TURNS if isinstance(value, Span) else MAX_UNROLLED if is_text else _MANY_TURNS
-    size = (
-        len(value.numbers) if isinstance(value, Span) else len(value.items) if isinstance(value, Items) else 0
-    )
+    limit, size = MAX_UNROLLED if is_text else _MANY_TURNS, 0
+    if isinstance(value, Span):
+        limit, size = _PLAIN_TURNS, len(value.numbers)
+    elif isinstance(value, Items):
+        size = len(value.items)
     decoding = (is_text or size > 8) and size <= MAX_UNROLLED and puts_text_together(loop)
     if size > limit and not decoding:
         return _join_elements(value), False, False
@@ -226,17 +227,23 @@ def puts_text_together(loop: Sequence[ast.AST]) -> bool:
             return True
         if isinstance(node, ast.Attribute) and node.attr in _DECODERS:
             return True
-        if isinstance(node, ast.AugAssign | ast.BinOp) and isinstance(node.op, ast.Add):
-            parts = [node.value] if isinstance(node, ast.AugAssign) else [node.left, node.right]
-            if any(isinstance(part, ast.Subscript | ast.Name) for part in parts) and not any(
-                isinstance(part, ast.Constant) and not isinstance(part.value, str | bytes)
-                for part in ([node.value] if isinstance(node, ast.AugAssign) else parts)
-            ):
-                return True
         if isinstance(node, ast.BitXor):
+            return True
+        if isinstance(node, ast.AugAssign | ast.BinOp) and _may_add_texts(node):
             return True
         pending.extend(ast.iter_child_nodes(node))
     return False
+
+
+def _may_add_texts(node: ast.AugAssign | ast.BinOp) -> bool:
+    """Whether a sum is one of names or items, and none of them is a number."""
+    if not isinstance(node.op, ast.Add):
+        return False
+    parts = [node.value] if isinstance(node, ast.AugAssign) else [node.left, node.right]
+    for part in parts:
+        if isinstance(part, ast.Constant) and not isinstance(part.value, str | bytes):
+            return False
+    return any(isinstance(part, ast.Subscript | ast.Name) for part in parts)
 
 
 def resolve_iterable(m: Machine, value: Value, node: ast.expr) -> Value:

@@ -61,19 +61,22 @@ def _to_concrete_within(value: Value, depth: int, left: list[int]) -> Any:
     left[0] -= 1 + (len(value.items) if isinstance(value, Items) else 0)
     if depth > 6 or left[0] < 0:
         raise NotKnown
-    if isinstance(value, Span) and len(value.numbers) <= _MAX_ITEMS:
-        return value.numbers
-    if isinstance(value, Items) and not value.more and len(value.items) <= _MAX_ITEMS:
-        items = [_to_concrete_within(item, depth + 1, left) for item in value.items]
-        if value.kind != "set":
-            return tuple(items) if value.kind == "tuple" else items
-        try:
-            return set(items)
-        except TypeError:
-            raise NotKnown from None
-    if isinstance(value, Mapping) and not value.rest and len(value.entries) <= _MAX_ITEMS:
-        return {key: _to_concrete_within(item, depth + 1, left) for key, item in value.entries.items()}
+    match value:
+        case Span() if len(value.numbers) <= _MAX_ITEMS:
+            return value.numbers
+        case Items() if not value.more and len(value.items) <= _MAX_ITEMS:
+            items = [_to_concrete_within(item, depth + 1, left) for item in value.items]
+            try:
+                return _BUILDERS.get(value.kind, list)(items)
+            except TypeError:  # of a set: an item cannot be hashed
+                raise NotKnown from None
+        case Mapping() if not value.rest and len(value.entries) <= _MAX_ITEMS:
+            return {key: _to_concrete_within(item, depth + 1, left) for key, item in value.entries.items()}
     raise NotKnown
+
+
+# What a list is of another kind.
+_BUILDERS: Final[dict[str, Callable[[list[Any]], Any]]] = {"tuple": tuple, "set": set}
 
 
 def to_abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
@@ -84,13 +87,9 @@ def to_abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
     """
     if isinstance(value, bytearray | memoryview):
         value = bytes(value)
-    if isinstance(value, str | bytes):
-        if len(value) > MAX_SIZE:
-            raise NotKnown
-        return Const(value, taint)
-    if isinstance(value, int) and value.bit_length() > 8 * MAX_SIZE:
-        raise NotKnown
     if isinstance(value, _ATOMS):
+        if _compute_size(value) > MAX_SIZE:
+            raise NotKnown
         return Const(value, taint)
     if depth > 6:
         raise NotKnown
@@ -98,18 +97,25 @@ def to_abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
         return Mapping({key: to_abstract(item, taint, depth + 1) for key, item in value.items()})
     if isinstance(value, range):
         return Span(value)
-    if isinstance(value, list | tuple | set | frozenset):
-        if len(value) > _MAX_ITEMS:
-            raise NotKnown
-        kind = "list" if isinstance(value, list) else "tuple" if isinstance(value, tuple) else "set"
-        items = sorted(value, key=repr) if kind == "set" else value
-        return Items([to_abstract(item, taint, depth + 1) for item in items], kind)
-    if isinstance(value, Iterable):
-        items = list(itertools.islice(value, _MAX_ITEMS + 1))
-        if len(items) > _MAX_ITEMS:
-            raise NotKnown
-        return Items([to_abstract(item, taint, depth + 1) for item in items])
-    raise NotKnown
+    if not isinstance(value, Iterable):
+        raise NotKnown
+    items = list(itertools.islice(value, _MAX_ITEMS + 1))
+    if len(items) > _MAX_ITEMS:
+        raise NotKnown
+    kind = "list"
+    if isinstance(value, tuple):
+        kind = "tuple"
+    elif isinstance(value, set | frozenset):
+        kind = "set"
+        items.sort(key=repr)
+    return Items([to_abstract(item, taint, depth + 1) for item in items], kind)
+
+
+def _compute_size(atom: Any) -> int:
+    """Return how many characters or bytes a text or a number takes."""
+    if isinstance(atom, str | bytes):
+        return len(atom)
+    return (atom.bit_length() + 7) // 8 if isinstance(atom, int) else 0
 
 
 def fold(function: Callable[..., Any], arguments: Sequence[Value], named: dict[str, Value]) -> Value | None:

@@ -68,20 +68,25 @@ def _find_starting_names(nodes: list[ast.AST]) -> set[str]:
     starting: set[str] = set()
     bound: set[str] = set()
     for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name in _MODULES:
-                    starting |= {f"{alias.asname or alias.name}.{function}" for function in _STARTING}
-        elif isinstance(node, ast.ImportFrom) and node.module in _MODULES:
-            starting |= {alias.asname or alias.name for alias in node.names if alias.name in _STARTING}
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            bound.add(node.name)
-        elif isinstance(node, ast.arg):
-            bound.add(node.arg)
-        elif isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            bound.add(_get_dotted_name(node))
+        match node:
+            case ast.Import():
+                modules = _list_bound_names(node, _MODULES)
+                starting.update(f"{module}.{function}" for module in modules for function in _STARTING)
+            case ast.ImportFrom() if node.module in _MODULES:
+                starting.update(_list_bound_names(node, _STARTING))
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                bound.add(node.name)
+            case ast.arg():
+                bound.add(node.arg)
+            case ast.Name() | ast.Attribute() if not isinstance(node.ctx, ast.Load):
+                bound.add(_get_dotted_name(node))
     heads = {name.partition(".")[0] for name in bound if "." not in name}
     return {name for name in starting if name not in bound and name.partition(".")[0] not in heads}
+
+
+def _list_bound_names(node: ast.Import | ast.ImportFrom, imported: frozenset[str]) -> list[str]:
+    """Return the names that an import binds some of what it imports to."""
+    return [alias.asname or alias.name for alias in node.names if alias.name in imported]
 
 
 def _find_other_uses(nodes: list[ast.AST], names: set[str], values: list[ast.expr]) -> set[str]:
@@ -94,14 +99,9 @@ def _find_other_uses(nodes: list[ast.AST], names: set[str], values: list[ast.exp
             function = node.value.func
             if isinstance(function, ast.Attribute) and function.attr in _CHANGING:
                 harmless.add(id(function.value))
-    return {
-        node.id
-        for node in nodes
-        if isinstance(node, ast.Name)
-        and node.id in names
-        and isinstance(node.ctx, ast.Load)
-        and id(node) not in harmless
-    } | {node.arg for node in nodes if isinstance(node, ast.arg)}
+    read = [node for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
+    used = {node.id for node in read if node.id in names and id(node) not in harmless}
+    return used | {node.arg for node in nodes if isinstance(node, ast.arg)}
 
 
 def _iter_copies(value: ast.expr) -> Iterator[ast.expr]:

@@ -62,13 +62,9 @@ def normalise_name(name: str) -> str:
     """Return the one spelling of a dotted name."""
     name = _strip_builtins(_rename_module(name))
     parts = name.split(".")
-    for index in range(len(parts) - 1, 0, -1):
-        if parts[index] in _LOADERS:
-            return normalise_name(".".join(parts[index:]))
-        if _is_leaked_module(parts, index):
-            part = parts[index]
-            module = part if part in LEAKED_MODULES or part.endswith("__") else part.strip("_")
-            return normalise_name(".".join([module, *parts[index + 1 :]]))
+    inner = _find_inner_module(parts)
+    if inner is not None:
+        return normalise_name(inner)
     if "(" not in name and name not in SINKS:
         held = HELD.get(parts[-1]) if len(parts) > 1 and parts[0] != "?" else None
         shortened = f"{parts[0]}.{parts[-1]}" if len(parts) > 2 else ""  # `pandas.io.parsers.read_csv`
@@ -80,10 +76,23 @@ def normalise_name(name: str) -> str:
     return name
 
 
+def _find_inner_module(parts: list[str]) -> str | None:
+    """Return a name from the last module on that another one holds: `os.system` of `glob.os.system`."""
+    for index in range(len(parts) - 1, 0, -1):
+        module = parts[index]
+        if module in _LOADERS:
+            return ".".join(parts[index:])
+        if _is_leaked_module(parts, index):
+            if module not in LEAKED_MODULES and not module.endswith("__"):
+                module = module.strip("_")
+            return ".".join([module, *parts[index + 1 :]])
+    return None
+
+
 def _rename_module(name: str) -> str:
     """Return a name with its module spelled as the catalogue does: `posix.system` is `os.system`."""
     head, dot, tail = name.partition(".")
-    return _SAME_MODULE[head] + (dot + tail if dot else "") if head in _SAME_MODULE else name
+    return f"{_SAME_MODULE.get(head, head)}{dot}{tail}"
 
 
 def _strip_builtins(name: str) -> str:

@@ -132,19 +132,7 @@ def _parse_repaired(text: str) -> Parsed:
     lines = _clean(text).split("\n")
     if any(_PROMPT.match(line) for line in lines):
         lines = [_PROMPT.sub("", line) if _PROMPT.match(line) else "" for line in lines]
-    commands: dict[int, str] = {}
-    for index, line in enumerate(lines):
-        magic = _MAGIC.match(line)
-        if magic is not None:
-            indent = line[: len(line) - len(line.lstrip())]
-            command = _derive_command(magic[1], magic[2].strip())
-            if magic[1] == "%%" and _CELL_MAGICS.match(magic[2]):
-                commands[index + 1] = "\n".join(lines[index + 1 :])
-                lines[index + 1 :] = [""] * len(lines[index + 1 :])
-            elif command is not None:
-                commands[index + 1] = command
-            timed = _TIMED.match(magic[2]) if command is None else None
-            lines[index] = indent + (timed[1] or "pass" if timed is not None else "pass")
+    commands = _read_magics(lines)
     if lines and lines[0][:1].isspace():
         lines = textwrap.dedent("\n".join(lines)).split("\n")
     dropped: list[int] = []
@@ -162,6 +150,26 @@ def _parse_repaired(text: str) -> Parsed:
         dropped.append(at + 1)
         lines[at] = _make_stand_in(lines[at])
     return Parsed(None, commands, dropped)
+
+
+def _read_magics(lines: list[str]) -> dict[int, str]:
+    """Return the shell commands of a notebook by line; in the lines, Python takes their place."""
+    commands: dict[int, str] = {}
+    for index, line in enumerate(lines):
+        magic = _MAGIC.match(line)
+        if magic is None:
+            continue
+        indent = line[: len(line) - len(line.lstrip())]
+        command = _derive_command(magic[1], magic[2].strip())
+        if magic[1] == "%%" and _CELL_MAGICS.match(magic[2]):
+            commands[index + 1] = "\n".join(lines[index + 1 :])
+            lines[index + 1 :] = [""] * len(lines[index + 1 :])
+        elif command is not None:
+            commands[index + 1] = command
+        timed = _TIMED.match(magic[2]) if command is None else None
+        python = timed[1] if timed is not None else ""
+        lines[index] = indent + (python or "pass")
+    return commands
 
 
 # Magics whose argument is Python.

@@ -305,26 +305,26 @@ def covers(wide: Value, value: Value) -> bool:
 def covers_all(wide: Value, value: Value, depth: int = 3) -> bool:
     """Whether each alternative of a value is covered by one of a wider value, lists by their items."""
     options = list_options(wide)
-    return all(
-        any(covers(one, option) for one in options)
-        or (
-            depth > 0
-            and isinstance(option, Items)
-            and any(_covers_items(one, option, depth) for one in options if isinstance(one, Items))
-        )
-        for option in list_options(value)
-    )
+    return all(_covers_option(options, option, depth) for option in list_options(value))
+
+
+def _covers_option(options: Sequence[Value], option: Value, depth: int) -> bool:
+    """Whether one of these alternatives of a wider value covers an alternative of a value."""
+    if any(covers(one, option) for one in options):
+        return True
+    if depth <= 0 or not isinstance(option, Items):
+        return False
+    return any(isinstance(one, Items) and _covers_items(one, option, depth) for one in options)
 
 
 def _covers_items(wide: Items, value: Items, depth: int) -> bool:
+    if wide.kind != value.kind or len(value.items) > _MAX_LOOK:
+        return False
+    has_fewer = (value.more and not wide.more) or (value.items and not wide.items)
+    if has_fewer:
+        return False
     held = join_all(wide.items)
-    return (
-        wide.kind == value.kind
-        and (wide.more or not value.more)
-        and len(wide.items) >= min(len(value.items), 1)
-        and all(covers_all(held, item, depth - 1) for item in value.items[:_MAX_LOOK])
-        and len(value.items) <= _MAX_LOOK
-    )
+    return all(covers_all(held, item, depth - 1) for item in value.items)
 
 
 def is_plain(value: Value) -> bool:

@@ -83,11 +83,8 @@ def _split_lines(pieces: Pieces) -> Sequence[Pieces]:
 
 def _judge_printf(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     given = arguments[2:]
-    name = (
-        read_known_text(arguments[1])
-        if len(arguments) > 1 and read_known_text(arguments[0]) == "-v"
-        else None
-    )
+    has_variable = len(arguments) > 1 and read_known_text(arguments[0]) == "-v"
+    name = read_known_text(arguments[1]) if has_variable else None
     if name is None:
         return judge_operands(shell, program, "none", arguments, stdin, node)
     written = files.derive_output(program, given, given, stdin)

@@ -96,11 +96,11 @@ def _fits(text: str, word: str) -> bool:
 def _names_remote(program: str, arguments: Sequence[Words]) -> bool:
     options = _REMOTE_OPTIONS.get(program, frozenset())
     texts = [read_known_text(argument) or "" for argument in arguments]
-    return any(
-        text.partition("=")[0] in options
-        or (not text.startswith("--") and len(text) > 2 and text[:2] in options)
-        for text in texts
-    )
+    for text in texts:
+        has_joined_value = len(text) > 2 and not text.startswith("--")
+        if text.partition("=")[0] in options or (has_joined_value and text[:2] in options):
+            return True
+    return False
 
 
 def _iter_operands(program: str, arguments: Sequence[Words]) -> Iterator[str | None]:

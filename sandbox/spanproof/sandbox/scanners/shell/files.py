@@ -13,8 +13,8 @@ import base64
 import binascii
 import re
 import zlib
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
@@ -29,53 +29,71 @@ from spanproof.sandbox.scanners.shell.words import resolve_escapes
 from spanproof.sandbox.words import split_words
 
 _ENCODED = frozenset({"encoded"})
-_KEEPERS = frozenset({"cat", "tac", "tee", "sort", "uniq", "nl", "less", "more"})
-_PICKERS = frozenset({"head", "tail", "shuf"})
 _FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.(\d{0,4}))?)([sdbqxofegcXuiq%])")
 # Times that `printf` goes through its format, once for all values that it takes.
 _MOST_ROUNDS: Final = 32
+
+
+class _Command(NamedTuple):
+    """A program with its arguments, those of them that are operands, and what it reads."""
+
+    program: str
+    arguments: Sequence[Words]
+    operands: Sequence[Words]
+    stdin: Stream
 
 
 def derive_output(
     program: str, arguments: Sequence[Words], operands: Sequence[Words], stdin: Stream
 ) -> Stream | None:
     """Return what a command writes, where it is known."""
-    if program == "echo":
-        return Stream(_derive_echo(arguments), stdin.origin)
-    if program == "printf":
-        return Stream(_derive_printf(operands), stdin.origin)
-    if program in _KEEPERS and not operands:
-        return stdin
-    if program in _PICKERS and not operands and stdin.words == ((ENTRY,),):
-        return stdin  # a part of a plain name is one
-    if program in {"ls", "dir", "vdir"}:
-        return Stream(((ENTRY,),))
-    if program in PLAIN:
-        return Stream(((ENTRY,),)) if program != "pwd" else Stream(((".",),))
-    if program == "mktemp":
-        return Stream((("/tmp/" + ENTRY,),))  # noqa: S108 - inside the sandbox
-    if program in {"dirname", "realpath"} and operands:
-        return Stream(_derive_directory(operands[0]) if program == "dirname" else operands[0])
-    text = read_known_text(stdin.words)
-    options = {read_known_text(argument) for argument in arguments}
-    if program in {"base64", "base32", "xxd", "basenc"} and not operands:
-        return _encode_or_decode(program, text, options, stdin)
-    if program in {"gunzip", "zcat", "gzip", "xz", "unxz", "bunzip2"}:
-        return Stream(HOLE, stdin.origin | _ENCODED)
-    if program == "rev" and text is not None:
-        return Stream(((("\n".join(line[::-1] for line in text.split("\n"))),),), stdin.origin)
-    if program == "tr" and text is not None:
-        return Stream(
-            ((_translate(text, [read_known_text(one) for one in operands], options),),), stdin.origin
-        )
-    return None
+    derive = _OUTPUTS.get(program)
+    if derive is not None:
+        return derive(_Command(program, arguments, operands, stdin))
+    return _ALWAYS_WRITTEN.get(program)
 
 
-def _derive_echo(arguments: Sequence[Words]) -> Words:
-    rest = list(arguments)
+# What a program writes, whatever its operands are.
+_ALWAYS_WRITTEN: Final[dict[str, Stream]] = {
+    **dict.fromkeys((*PLAIN, "ls", "dir", "vdir"), Stream(((ENTRY,),))),
+    "pwd": Stream(((".",),)),
+    "mktemp": Stream((("/tmp/" + ENTRY,),)),  # noqa: S108 - inside the sandbox
+}
+
+
+def _compute_kept(command: _Command) -> Stream | None:
+    """Return what a filter writes that keeps each line, or changes their order: all that it reads."""
+    return None if command.operands else command.stdin
+
+
+def _compute_picked(command: _Command) -> Stream | None:
+    """Return what a filter writes that picks some lines: a part of a plain name is one."""
+    reads_plain_name = command.stdin.words == ((ENTRY,),) and not command.operands
+    return command.stdin if reads_plain_name else None
+
+
+def _compute_resolved_path(command: _Command) -> Stream | None:
+    return Stream(command.operands[0]) if command.operands else None
+
+
+def _compute_compressed(command: _Command) -> Stream:
+    return Stream(HOLE, command.stdin.origin | _ENCODED)
+
+
+def _compute_reversed(command: _Command) -> Stream | None:
+    text = read_known_text(command.stdin.words)
+    if text is None:
+        return None
+    lines = [line[::-1] for line in text.split("\n")]
+    return Stream((("\n".join(lines),),), command.stdin.origin)
+
+
+def _derive_echo(command: _Command) -> Stream:
+    rest = list(command.arguments)
     newline, escapes = "\n", False
     while rest and (text := read_known_text(rest[0])) is not None and re.match(r"^-[neE]+$", text):
-        newline = "" if "n" in text else newline
+        if "n" in text:
+            newline = ""
         escapes = escapes or "e" in text
         rest.pop(0)
     parts: list[Words] = []
@@ -84,7 +102,7 @@ def _derive_echo(arguments: Sequence[Words]) -> Words:
             parts.append(((" ",),))
         parts.append(_resolve_escapes(argument) if escapes else argument)
     parts.append(((newline,),))
-    return join_words(parts)
+    return Stream(join_words(parts), command.stdin.origin)
 
 
 def _resolve_escapes(word: Words) -> Words:
@@ -93,11 +111,11 @@ def _resolve_escapes(word: Words) -> Words:
     )
 
 
-def _derive_printf(operands: Sequence[Words]) -> Words:
-    template = read_known_text(operands[0]) if operands else None
+def _derive_printf(command: _Command) -> Stream:
+    template = read_known_text(command.operands[0]) if command.operands else None
     if template is None:
-        return HOLE
-    values = list(operands[1:])
+        return Stream(HOLE, command.stdin.origin)
+    values = list(command.operands[1:])
     parts = _fill_format(template, values)
     for _ in range(_MOST_ROUNDS):
         before = len(values)
@@ -107,7 +125,7 @@ def _derive_printf(operands: Sequence[Words]) -> Words:
         if len(values) == before:
             values.clear()  # a format that takes none is written once
             break
-    return join_words([*parts, HOLE] if values else parts)
+    return Stream(join_words([*parts, HOLE] if values else parts), command.stdin.origin)
 
 
 def _fill_format(template: str, values: list[Words]) -> list[Words]:
@@ -129,25 +147,34 @@ def _fill_format(template: str, values: list[Words]) -> list[Words]:
     return parts
 
 
-def _derive_directory(word: Words) -> Words:
-    text = read_known_text(word)
+def _derive_directory(command: _Command) -> Stream | None:
+    if not command.operands:
+        return None
+    text = read_known_text(command.operands[0])
     if text is None:
-        return HOLE
+        return Stream(HOLE)
     if text in {".", ".."}:
-        return ((".." if text == "." else "../..",),)  # `$PWD` is `.`
-    return ((text.rpartition("/")[0] or ".",),)
+        return Stream(((".." if text == "." else "../..",),))  # `$PWD` is `.`
+    return Stream(((text.rpartition("/")[0] or ".",),))
 
 
-def _encode_or_decode(program: str, text: str | None, options: set[str | None], stdin: Stream) -> Stream:
-    decodes = any(option and re.match(r"^(?:-[a-zA-Z]*[dDr][a-z]*|--decode)$", option) for option in options)
-    origin = stdin.origin | _ENCODED
+_DECODES: Final = re.compile(r"-[a-zA-Z]*[dDr][a-z]*|--decode")
+
+
+def _encode_or_decode(command: _Command) -> Stream | None:
+    if command.operands:
+        return None
+    options = [read_known_text(argument) or "" for argument in command.arguments]
+    decodes = any(map(_DECODES.fullmatch, options))
+    origin = command.stdin.origin | _ENCODED
+    text = read_known_text(command.stdin.words)
     if text is None:
-        return Stream(HOLE, origin if decodes else stdin.origin)
+        return Stream(HOLE, origin if decodes else command.stdin.origin)
     try:
         data = text.encode("utf-8", "surrogateescape")
-        if program == "xxd":
+        if command.program == "xxd":
             result = binascii.unhexlify(re.sub(rb"\s", b"", data)) if decodes else binascii.hexlify(data)
-        elif program == "base32":
+        elif command.program == "base32":
             result = base64.b32decode(data.strip()) if decodes else base64.b32encode(data)
         else:
             result = base64.b64decode(data) if decodes else base64.b64encode(data)
@@ -156,6 +183,15 @@ def _encode_or_decode(program: str, text: str | None, options: set[str | None], 
     if len(result) > MAX_TEXT:
         return Stream(HOLE, origin)
     return Stream(((result.decode("utf-8", "replace"),),), origin)
+
+
+def _compute_translated(command: _Command) -> Stream | None:
+    text = read_known_text(command.stdin.words)
+    if text is None:
+        return None
+    operands = [read_known_text(one) for one in command.operands]
+    options = {read_known_text(one) for one in command.arguments}
+    return Stream(((_translate(text, operands, options),),), command.stdin.origin)
 
 
 def _translate(text: str, operands: Sequence[str | None], options: set[str | None]) -> str | None:
@@ -191,6 +227,20 @@ def _expand_characters(text: str) -> str:
     )
 
 
+# What a program writes by what it reads or gets; None where that is not known.
+_OUTPUTS: Final[dict[str, Callable[[_Command], Stream | None]]] = {
+    "echo": _derive_echo,
+    "printf": _derive_printf,
+    **dict.fromkeys(("cat", "tac", "tee", "sort", "uniq", "nl", "less", "more"), _compute_kept),
+    **dict.fromkeys(("head", "tail", "shuf"), _compute_picked),
+    "dirname": _derive_directory,
+    "realpath": _compute_resolved_path,
+    **dict.fromkeys(("base64", "base32", "xxd", "basenc"), _encode_or_decode),
+    **dict.fromkeys(("gunzip", "zcat", "gzip", "xz", "unxz", "bunzip2"), _compute_compressed),
+    "rev": _compute_reversed,
+    "tr": _compute_translated,
+}
+
 _FILE: Final = frozenset({"file"})
 
 
@@ -213,16 +263,14 @@ def judge_operands(
     arguments = drop_text_options(program, arguments)
     operands, options = split_options(arguments, VALUED.get(program, ""))
     texts: list[Words] = []
+    files = operands
     if role == "script":
         texts, operands = _judge_program_text(shell, program, arguments, operands, options, node)
-        role = (
-            "write"
-            if program == "sed" and any(option[:2] in {"-i", "--in"} for option in options)
-            else "read"
-        )
-    _judge_role(
-        shell, program, role, _drop_patterns(operands, arguments) if program == "csplit" else operands, node
-    )
+        files = operands
+        role = "write" if _edits_in_place(program, options) else "read"
+    elif program == "csplit":
+        files = _drop_patterns(operands, arguments)
+    _judge_role(shell, program, role, files, node)
     if role != "none":
         for argument in arguments:
             if argument not in operands and argument not in texts:
@@ -233,6 +281,13 @@ def judge_operands(
         return written
     reads_files = role == "read" and bool(operands)
     return Stream(HOLE, stdin.origin | _FILE if reads_files else stdin.origin)
+
+
+_IN_PLACE: Final = re.compile(r"-[nrsuzE]*i|--i")
+
+
+def _edits_in_place(program: str, options: list[str]) -> bool:
+    return program == "sed" and any(map(_IN_PLACE.match, options))
 
 
 def _drop_patterns(operands: list[Words], arguments: list[Words]) -> list[Words]:
@@ -265,20 +320,24 @@ def _judge_option_paths(shell: Shell, program: str, arguments: list[Words], node
         if text is None:
             previous = ""
             continue
-        value = text.partition("=")[2] if text.startswith("--") else text[2:] if text.startswith("-") else ""
+        value = ""
+        if text.startswith("--"):
+            value = text.partition("=")[2]
+        elif text.startswith("-"):
+            value = text[2:]
         if value.startswith(("/", "~", "../")):
             shell.judge_path(Action.READ, ((value,),), program, node)
-        if (previous in {"-o", "--output", "-t", "--target-directory"} and program in _WRITES_BY_OPTION) or (
-            previous in {"-f", "--file"} and program in {"grep", "awk", "sed", "file", "jq", "gawk", "egrep"}
-        ):
-            action = Action.READ if previous in {"-f", "--file"} else Action.WRITE
-            shell.judge_path(action, argument, program, node)
+        if previous in {"-o", "--output", "-t", "--target-directory"} and program in _WRITES_BY_OPTION:
+            shell.judge_path(Action.WRITE, argument, program, node)
+        elif previous in {"-f", "--file"} and program in _READS_BY_OPTION:
+            shell.judge_path(Action.READ, argument, program, node)
         previous = text
 
 
 # Programs whose text is a pattern, which runs nothing.
 _PATTERNS = split_words("grep egrep fgrep zgrep rg ag ack")
 
+_READS_BY_OPTION: Final = split_words("grep awk sed file jq gawk egrep")
 _WRITES_BY_OPTION = split_words("sort cp mv ln install tree shuf iconv gcc cc zip uniq")
 
 
@@ -390,25 +449,21 @@ def _judge_fallocate(shell: Shell, program: str, arguments: list[Words], stdin: 
 
 
 def _judge_tar(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    texts = [read_known_text(argument) for argument in arguments]
-    first = texts[0] or "" if texts else ""
-    flags = (
-        "".join(text for text in texts if text and text.startswith("-") and not text.startswith("--")) + first
-    )
-    creates = "c" in flags or "--create" in texts
+    texts = [read_known_text(argument) or "" for argument in arguments]
+    # The first word may hold flags without a dash.
+    flags = [text for index, text in enumerate(texts) if index == 0 or text.startswith("-")]
+    creates = "--create" in texts or any("c" in text for text in flags if not text.startswith("--"))
     for file in find_option_values(arguments, {"--files-from", "--exclude-from"}):
         shell.judge_path(Action.READ, file, program, node)
-    for index, argument in enumerate(arguments):
-        text = texts[index]
-        if (text is not None and text.startswith("-")) or index == 0:
+    for index, argument in enumerate(arguments[1:], start=1):
+        if texts[index].startswith("-"):
             continue
-        before = texts[index - 1] or ""
-        is_archive = before == "--file" or (
-            before.rstrip("-").endswith("f") and (before.startswith("-") or index == 1)
-        )
+        before = texts[index - 1]
+        has_flags = before.startswith("-") or index == 1
+        is_archive = before == "--file" or (has_flags and before.rstrip("-").endswith("f"))
         is_target = before in {"-C", "--directory"}
-        action = Action.WRITE if (is_archive and creates) or (is_target and not creates) else Action.READ
-        shell.judge_path(action, argument, program, node)
+        is_written = is_archive if creates else is_target
+        shell.judge_path(Action.WRITE if is_written else Action.READ, argument, program, node)
     return Stream(HOLE, _FILE)
 
 

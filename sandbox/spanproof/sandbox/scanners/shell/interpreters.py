@@ -502,57 +502,54 @@ _SED_ADDRESS: Final = re.compile(
 _SED_REST: Final = re.compile(r"[^\n]*+")
 _SED_TEXT: Final = re.compile(r"(?>(?:\\.|[^\\\n])*)", re.DOTALL)
 _SED_LABEL: Final = re.compile(r"[^\n;}]*+")
-_SED_FLAGS: Final = re.compile(r"[gpiImM\d]*+(?P<runs>e)?[gpiImM\d]*+(?:w\s*+(?P<file>[^\n]*+))?")
+_SED_FLAGS: Final = r"[gpiImM\d]*+(?P<runs>e)?[gpiImM\d]*+(?:w\s*+(?P<file>[^\n]*+))?"
+# What follows the letter of a command; the parts of `s` and `y` depend on their mark.
+_SED_OPERANDS: Final = {
+    **dict.fromkeys("rRwWe#", _SED_REST),
+    **dict.fromkeys("aic", _SED_TEXT),
+    **dict.fromkeys(":btTvqQlL", _SED_LABEL),
+    **dict.fromkeys("=dDgGhHnNpPxzF", re.compile("")),
+}
 
 
 def _find_in_sed(text: str) -> Iterator[Reach]:
-    at, end = 0, len(text)
-    while at < end:
+    at = 0
+    while at < len(text):
         address = _SED_ADDRESS.match(text, at)
         if address is not None:
             at = address.end()
             continue
         command = text[at]
-        at += 1
-        if command in "sy":
-            found = _match_sed_operands(text, at)
-            if found is None:
-                yield Reach(None, None)
-                return
-            at = found.end()
-            if command == "s":
-                flags = _SED_FLAGS.match(text, at)
-                if flags is not None:
-                    at = flags.end()
-                    if flags["runs"]:
-                        yield Reach(None, None)
-                    if flags["file"] is not None:
-                        yield Reach(Action.WRITE, flags["file"])
-        elif command in "rRwW":
-            found = _SED_REST.match(text, at)
-            at = found.end() if found is not None else end
-            yield Reach(Action.READ if command in "rR" else Action.WRITE, found[0].strip() if found else None)
-        elif command == "e":
-            found = _SED_REST.match(text, at)
-            at = found.end() if found is not None else end
-            yield Reach(None, (found[0].strip() if found else "") or None)
-        elif command in "aic#":
-            found = (_SED_REST if command == "#" else _SED_TEXT).match(text, at)
-            at = found.end() if found is not None else end
-        elif command in ":btTvqQlL":
-            found = _SED_LABEL.match(text, at)
-            at = found.end() if found is not None else end
-        elif command not in "=dDgGhHnNpPxzF":
+        operands = _match_sed_operands(command, text, at + 1)
+        if operands is None:
             yield Reach(None, None)
             return
+        at = operands.end()
+        match command:
+            case "s":
+                if operands["runs"]:
+                    yield Reach(None, None)
+                if operands["file"] is not None:
+                    yield Reach(Action.WRITE, operands["file"])
+            case "r" | "R":
+                yield Reach(Action.READ, operands[0].strip())
+            case "w" | "W":
+                yield Reach(Action.WRITE, operands[0].strip())
+            case "e":
+                yield Reach(None, operands[0].strip() or None)
 
 
-def _match_sed_operands(text: str, at: int) -> re.Match[str] | None:
-    """Match the two parts of `s` or `y` between its marks, and the marks."""
+def _match_sed_operands(command: str, text: str, at: int) -> re.Match[str] | None:
+    """Match what a command of sed works with; None where there is no such command, or it is not whole."""
+    if command not in "sy":
+        pattern = _SED_OPERANDS.get(command)
+        return pattern.match(text, at) if pattern is not None else None
+    # Two parts between marks, and the flags of `s`.
     mark = re.escape(text[at : at + 1])
     if not mark or text[at] in "\\\n":
         return None
-    part = rf"(?>(?:\\.|{{}}(?!{mark})[^\\])*){mark}"
-    return re.compile(
-        mark + part.format(rf"{_BRACKETS}|" if text[at] != "[" else "") + part.format(""), re.DOTALL
-    ).match(text, at)
+    part = rf"(?>(?:\\.|(?!{mark})[^\\])*){mark}"
+    # In the first, a mark in brackets ends nothing.
+    first = rf"(?>(?:\\.|{_BRACKETS}|(?!{mark})[^\\])*){mark}" if text[at] != "[" else part
+    flags = _SED_FLAGS if command == "s" else ""
+    return re.compile(mark + first + part + flags, re.DOTALL).match(text, at)

@@ -3,15 +3,17 @@
 In: a program and its expanded operands. Out: findings, and a stream that remembers it came from outside.
 """
 
+# ruff: noqa: ARG001 - judges of one table share one signature
+
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.boundary import Action
+from spanproof.sandbox.scanners.boundary import Action, find_port
 from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS, split_options
 from spanproof.sandbox.scanners.shell.state import EMPTY, HOLE, Stream, Words, read_known_text
 from spanproof.sandbox.scanners.shell.walk import Shell
@@ -24,8 +26,6 @@ _SOURCE_PREFIX: Final = re.compile(
     r"^(?:-{1,2}[a-z-]{1,40}=)?(?:[\w.\[\],-]{1,80} ?@ ?)?(?:(?:git|hg|svn|bzr)\+)?"
 )
 
-_LOGINS: Final = split_words("ssh sshpass autossh mosh rsh sftp ssh-copy-id")
-_COPIES: Final = split_words("scp rsync rcp")
 _SWITCHES_OF_CURL: Final = frozenset("OisSLkfvIgG#JaP")
 # Options that take no value.
 _SWITCHES_OF_WGET: Final = split_words("-q -nc -c -r -N -nv -S -b -np -k -p -m -d")
@@ -33,30 +33,29 @@ _SWITCHES_OF_WGET: Final = split_words("-q -nc -c -r -N -nv -S -b -np -k -p -m -
 
 def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     """Judge a program that reaches the network."""
-    kind = NETWORK_KINDS.get(program)
-    if kind == "fetchers":
-        _judge_fetch(shell, program, arguments, node)
-    elif program in {"nc", "ncat", "netcat", "socat"}:
-        _judge_netcat(shell, program, arguments, node)
-    elif program in _LOGINS or program in _COPIES:
-        _judge_remote_copy(shell, program, arguments, node)
-    elif program == "openssl":
-        _judge_openssl(shell, arguments, node)
-    elif program == "logger":
-        for host in find_option_values(arguments, {"-n", "--server"}):
-            _judge_host(shell, host, program, node)
-    elif kind in {"mailers", "cloud"}:
-        shell.add("network.host", node, f"{program} reaches a service the policy does not name")
-    elif kind == "databases":
-        _judge_database(shell, program, arguments, stdin, node)
-    else:
-        hosts = _select_operands(arguments, "cCiIntTwWpsSlQ")
-        for index, host in enumerate(hosts):
-            if index < 2 or not (read_known_text(host) or "").isdigit():
-                _judge_host(shell, host, program, node)
-        if not hosts and program not in {"ping", "dig", "host"}:
-            shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
+    kind = NETWORK_KINDS.get(program, "")
+    judge = _PROGRAMS.get(program) or _KINDS.get(kind, _judge_hosts)
+    judge(shell, program, arguments, stdin, node)
     return _ANSWER
+
+
+def _judge_hosts(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+    """Judge the operands as hosts, but for a number behind the second: a port, or a count."""
+    hosts = _select_operands(arguments, "cCiIntTwWpsSlQ")
+    for index, host in enumerate(hosts):
+        if index < 2 or not (read_known_text(host) or "").isdigit():
+            _judge_host(shell, host, program, node)
+    if not hosts and program not in {"ping", "dig", "host"}:
+        shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
+
+
+def _judge_service(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+    shell.add("network.host", node, f"{program} reaches a service the policy does not name")
+
+
+def _judge_logger(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+    for host in find_option_values(arguments, {"-n", "--server"}):
+        _judge_host(shell, host, program, node)
 
 
 def judge_url(shell: Shell, word: Words, who: str, node: Node) -> None:
@@ -76,7 +75,7 @@ def judge_sources(shell: Shell, program: str, arguments: list[Words], node: Node
             judge_url(shell, ((_SOURCE_PREFIX.sub("", text),),), program, node)
 
 
-def _judge_fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+def _judge_fetch(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
     option = ""
     urls = 0
     for argument in arguments:
@@ -101,9 +100,9 @@ def _read_option(shell: Shell, program: str, text: str, node: Node) -> str:
         if equals:
             _judge_option(shell, program, name, ((value,),), node)
         return "" if equals or name not in FETCH_OPTIONS else name
-    if (program == "curl" and text[-1:] in _SWITCHES_OF_CURL) or (
-        program == "wget" and text in _SWITCHES_OF_WGET
-    ):
+    if program == "curl" and text[-1:] in _SWITCHES_OF_CURL:
+        return ""
+    if program == "wget" and text in _SWITCHES_OF_WGET:
         return ""
     if len(text) > 2 and text[:2] in {"-o", "-O", "-T", "-d", "-F", "-x"} and not text[1:].isalpha():
         _judge_option(shell, program, text[:2], ((text[2:],),), node)
@@ -137,20 +136,10 @@ def _judge_data(shell: Shell, program: str, argument: Words, node: Node) -> None
         head = pieces[0] or ""
         found = re.match(r"^(?:[\w.\[\]-]*+=)?[@<](.*)$", head, re.DOTALL)
         if found is not None and found[1] != "-":
-            shell.judge_path(
-                Action.READ,
-                ((found[1] or None, *pieces[1:]),)
-                if not found[1] and len(pieces) == 1
-                else (_build_path(found[1], pieces),),
-                program,
-                node,
-            )
+            rest = pieces[1:]
+            path = (found[1], *rest) if found[1] else rest or (None,)
+            shell.judge_path(Action.READ, (path,), program, node)
             shell.add("flow.file-to-network", node, f"{program} sends a file")
-
-
-def _build_path(head: str, pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
-    rest = pieces[1:]
-    return (head, *rest) if head or not rest else rest
 
 
 def _select_operands(arguments: list[Words], valued: str) -> list[Words]:
@@ -164,20 +153,22 @@ def _judge_host(shell: Shell, word: Words, who: str, node: Node, port: int | Non
         shell.crossed(shell.context.boundary.host_in_pieces(pieces, port), who, node)
 
 
-def _judge_netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+def _judge_socat(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+    for argument in arguments:
+        text = read_known_text(argument) or ""
+        if re.match(r"(?i)^(?:exec|system):", text):
+            shell.add("process.shell", node, "socat connects a program to another end")
+        if re.match(r"(?i)^(?:tcp|udp|sctp|openssl)\w*-l", text):
+            shell.add("network.listen", node, "socat listens")
+        target = re.match(r"(?i)^(?:tcp|udp|openssl)[46]?(?:-connect)?:([^:]+):(\d+)", text)
+        if target is not None:
+            _judge_host(shell, ((target[1],),), program, node, int(target[2]))
+
+
+def _judge_netcat(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
     operands, options = split_options(arguments, "pwsqiIoOxXTecg")
     flags = "".join(option[1:] for option in options if not option.startswith("--"))
     texts = [read_known_text(argument) or "" for argument in arguments]
-    if program == "socat":
-        for text in texts:
-            if re.match(r"(?i)^(?:exec|system):", text):
-                shell.add("process.shell", node, "socat connects a program to another end")
-            if re.match(r"(?i)^(?:tcp|udp|sctp|openssl)\w*-l", text):
-                shell.add("network.listen", node, "socat listens")
-            target = re.match(r"(?i)^(?:tcp|udp|openssl)[46]?(?:-connect)?:([^:]+):(\d+)", text)
-            if target is not None:
-                _judge_host(shell, ((target[1],),), program, node, int(target[2]))
-        return
     if "e" in flags or "c" in flags or any(text in {"--exec", "--sh-exec"} for text in texts):
         shell.add("process.shell", node, f"{program} connects a program to the network")
     if "l" in flags or "--listen" in texts:
@@ -185,13 +176,7 @@ def _judge_netcat(shell: Shell, program: str, arguments: list[Words], node: Node
         return
     if operands:
         port = read_known_text(operands[1]) if len(operands) > 1 else None
-        _judge_host(
-            shell,
-            operands[0],
-            program,
-            node,
-            int(port) if port and port.isascii() and port.isdigit() else None,
-        )
+        _judge_host(shell, operands[0], program, node, find_port(port or ""))
     else:
         shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
 
@@ -199,12 +184,17 @@ def _judge_netcat(shell: Shell, program: str, arguments: list[Words], node: Node
 _RSYNC_FILES: Final = frozenset({"--files-from", "--exclude-from", "--include-from", "--password-file"})
 
 
-def _judge_remote_copy(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
-    operands = _select_operands(arguments, "ipPFoclLRDbeEmJSWw")
-    if program in _LOGINS:
-        for operand in operands[:1]:
-            _judge_host(shell, operand, program, node)
-        return
+# Options of programs that log in on a host, or copy from and to one, that take a value.
+_VALUED_OF_COPIES: Final = "ipPFoclLRDbeEmJSWw"
+
+
+def _judge_login(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+    for operand in _select_operands(arguments, _VALUED_OF_COPIES)[:1]:
+        _judge_host(shell, operand, program, node)
+
+
+def _judge_remote_copy(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+    operands = _select_operands(arguments, _VALUED_OF_COPIES)
     for file in find_option_values(arguments, _RSYNC_FILES):
         shell.judge_path(Action.READ, file, program, node)
     for index, operand in enumerate(operands):
@@ -217,7 +207,7 @@ def _judge_remote_copy(shell: Shell, program: str, arguments: list[Words], node:
             shell.judge_path(action, operand, program, node)
 
 
-def _judge_openssl(shell: Shell, arguments: list[Words], node: Node) -> None:
+def _judge_openssl(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
     texts = [read_known_text(argument) or "" for argument in arguments]
     if texts[:1] == ["s_client"] and "-connect" in texts:
         target = texts[texts.index("-connect") + 1 : texts.index("-connect") + 2]
@@ -244,11 +234,10 @@ def _judge_database(shell: Shell, program: str, arguments: list[Words], stdin: S
     for file in find_option_values(arguments, {"-f", "--file"}):
         shell.judge_path(Action.READ, file, program, node)
         sent.append(HOLE)
-    connection = (
-        parse_connection_url(read_known_text(urls[0]) or "")
-        if urls
-        else _build_connection(program, arguments, hosts)
-    )
+    if urls:
+        connection = parse_connection_url(read_known_text(urls[0]) or "")
+    else:
+        connection = _build_connection(program, arguments, hosts)
     send_statements(shell, program, sent or [stdin.words], connection, node)
 
 
@@ -277,7 +266,7 @@ def _build_connection(program: str, arguments: list[Words], hosts: list[Words]) 
     """Return the server and the database that a program's options name."""
     bases = find_option_values(arguments, {"-d", "--dbname"} if program == "psql" else {"-D", "--database"})
     operands, _ = split_options(arguments, "hdUpPceDfu")
-    base = bases[0] if bases else operands[0] if operands else EMPTY
+    base = next(iter((*bases, *operands)), EMPTY)
     host = read_known_text(hosts[0]) if hosts else "localhost"
     return Connection(Database.SERVER, host or "", read_known_text(base) or "")
 
@@ -289,3 +278,22 @@ def send_statements(
     for word in sent:
         for pieces in word:
             shell.run_sql(pieces, program, node, connection)
+
+
+_Judge = Callable[[Shell, str, list[Words], Stream, Node], None]
+
+# How programs and kinds of programs are judged; any other by its hosts.
+_PROGRAMS: Final[dict[str, _Judge]] = {
+    **dict.fromkeys(("nc", "ncat", "netcat"), _judge_netcat),
+    "socat": _judge_socat,
+    **dict.fromkeys(split_words("ssh sshpass autossh mosh rsh sftp ssh-copy-id"), _judge_login),
+    **dict.fromkeys(("scp", "rsync", "rcp"), _judge_remote_copy),
+    "openssl": _judge_openssl,
+    "logger": _judge_logger,
+}
+_KINDS: Final[dict[str, _Judge]] = {
+    "fetchers": _judge_fetch,
+    "mailers": _judge_service,
+    "cloud": _judge_service,
+    "databases": _judge_database,
+}

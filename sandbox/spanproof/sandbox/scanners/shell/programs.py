@@ -215,17 +215,14 @@ _LOOKS_UP: Final = re.compile(r"-p?[vV]")
 def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     if program in {"sudo", "doas"}:
         shell.add("privilege.change", node, f"{program} runs a command as another user")
-    if program == "env":
-        return _judge_env(shell, arguments, stdin, node)
     if program == "command" and arguments and _LOOKS_UP.fullmatch(read_known_text(arguments[0]) or ""):
         return UNKNOWN_STREAM
     rest = skip_options(arguments, WRAPPER_VALUED.get(program, ""))
     rest = rest[WRAPPER_OPERANDS.get(program, 0) :]
     for one in arguments[: len(arguments) - len(rest)]:
         shell.judge_literals(one, program, node)
-    if program in {"xargs", "parallel"}:
-        for file in find_option_values(arguments, {"-a", "--arg-file", "--joblog"}):
-            shell.judge_path(Action.READ, file, program, node)
+    for file in find_option_values(arguments, _FILE_OPTIONS.get(program, ())):
+        shell.judge_path(Action.READ, file, program, node)
     while rest and program == "sudo" and "=" in (read_known_text(rest[0]) or ""):
         rest = rest[1:]
     if not rest:
@@ -237,6 +234,8 @@ def _judge_wrapper(shell: Shell, program: str, arguments: list[Words], stdin: St
     return run(shell, rest, stdin, node)
 
 
+# Options of wrappers whose value is a file.
+_FILE_OPTIONS: Final = dict.fromkeys(("xargs", "parallel"), ("-a", "--arg-file", "--joblog"))
 # What `xargs` and `parallel` replace by what they read.
 _MARKS: Final = frozenset({"{}", "{.}", "%"})
 # Options of `xargs` that leave its mark alone, with their values: with any other, input may be added.
@@ -284,7 +283,7 @@ def _replace_mark(piece: str | None, mark: str, read: Pieces) -> Pieces:
     return (parts[0], *(one for part in parts[1:] for one in (*read, part)))
 
 
-def _judge_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _judge_env(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     """Run a command with the variables that `env` sets for it; without a command `env` writes all."""
     rest = skip_options(arguments, WRAPPER_VALUED.get("env", ""))
     options = arguments[: len(arguments) - len(rest)]
@@ -343,15 +342,32 @@ _FIND_ENDS: Final = frozenset({";", "+", "\\;"})
 
 
 def _judge_find(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    roots = list(takewhile(_is_root_of_find, arguments))
+    named = list(takewhile(_is_root_of_find, arguments))
+    roots = named or [((".",),)]
     texts = [read_known_text(argument) for argument in arguments]
-    for root in roots or [((".",),)]:
+    for root in roots:
         if "-delete" in texts:
             # Deleting what `find .` finds leaves the directory itself.
             shell.judge_path(Action.DELETE, tuple(map(_add_entry, root)), program, node)
         else:
             shell.judge_path(Action.READ, root, program, node)
-    found = tuple(_name_found(pieces) for root in roots for pieces in root) or ((ENTRY,),)
+    found = tuple(_name_found(pieces) for root in named for pieces in root) or ((ENTRY,),)
+    _run_actions_of_find(shell, arguments, texts, found, node)
+    return Stream(tuple(map(_name_found, roots[0])))
+
+
+def _run_actions_of_find(
+    shell: Shell, arguments: list[Words], texts: list[str | None], found: Words, node: Node
+) -> None:
+    """Run the commands that `find` gets, on what it finds, and judge the files that it writes.
+
+    Args:
+        shell: what is read.
+        arguments: of `find`.
+        texts: of the arguments, where they are known.
+        found: the paths that take the place of `{}`.
+        node: the command.
+    """
     for start, flag in enumerate(texts, start=1):
         if flag in _FIND_RUNS:
             stop = next((at for at in range(start, len(texts)) if texts[at] in _FIND_ENDS), len(texts))
@@ -359,8 +375,7 @@ def _judge_find(shell: Shell, program: str, arguments: list[Words], stdin: Strea
             if stop > start:
                 run(shell, command[start:stop], UNKNOWN_STREAM, node)
         elif flag in _FIND_WRITES and start < len(arguments):
-            shell.judge_path(Action.WRITE, arguments[start], program, node)
-    return Stream(tuple(merge_pieces((*one, "/" + ENTRY)) for one in (roots[0] if roots else ((".",),))))
+            shell.judge_path(Action.WRITE, arguments[start], "find", node)
 
 
 def _is_root_of_find(argument: Words) -> bool:
@@ -384,11 +399,9 @@ def _judge_sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Str
     given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
     if given:
         shell.judge_path(Action.WRITE, tuple(given), program, node)
-    database = (
-        Connection(Database.FILE, file=read_known_text(tuple(given)) or "")
-        if given
-        else Connection(Database.MEMORY)
-    )
+        database = Connection(Database.FILE, file=read_known_text(tuple(given)) or "")
+    else:
+        database = Connection(Database.MEMORY)
     sent = [*operands[1:], *find_option_values(arguments, {"-c", "-s", "-cmd"})]
     send_statements(shell, program, sent or [stdin.words], database, node)
     return UNKNOWN_STREAM
@@ -564,6 +577,7 @@ _HANDLERS: Final[dict[str, Handler]] = {
     **directories.HANDLERS,
     **files.HANDLERS,
     **BUILTINS,
+    "env": _judge_env,
     "find": _judge_find,
     **dict.fromkeys(["vi", "vim", "nvim", "view", "ex", "vimdiff", "nano"], _judge_editor),
     **dict.fromkeys(["less", "more", "man"], _judge_editor),

@@ -444,11 +444,11 @@ def _covers_call(wide: Call, given: list[Words], state: State) -> bool:
     """Whether the reading of an earlier call covers one that begins in this state."""
     if wide.functions != state.functions or not state.variables.keys() >= wide.variables.keys():
         return False
+    pairs = zip_longest(wide.given, given, fillvalue=EMPTY) if wide.given is not None else ()
+    if not all(covers_word(one, other) for one, other in pairs):
+        return False
     held = wide.variables
-    return (
-        wide.given is None
-        or all(covers_word(one, other) for one, other in zip_longest(wide.given, given, fillvalue=EMPTY))
-    ) and all(covers_word(held.get(name, HOLE), value) for name, value in state.variables.items())
+    return all(covers_word(held.get(name, HOLE), value) for name, value in state.variables.items())
 
 
 def _strip_newline(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:

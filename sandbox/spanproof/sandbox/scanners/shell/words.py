@@ -25,6 +25,7 @@ from spanproof.sandbox.scanners.shell.state import (
     join_words,
     read_known_text,
 )
+from spanproof.sandbox.words import split_words
 
 Substitute = Callable[[Node], Words]
 Missing = Callable[[str, Node], None]
@@ -41,6 +42,11 @@ _BRACES = re.compile(r"\{([^{}\s]++)\}")
 _MAX_FIELDS = 64
 _RANGE = re.compile(r"^(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])$")
 _NUMBER = re.compile(r"^-?\d{1,9}$")
+_BLANKS: Final = re.compile(r"[ \t\n]+")
+
+# Kinds of arguments whose braces are expanded, and those that may become several fields.
+_WITH_BRACES: Final = split_words("word concatenation brace_expression")
+_SPLIT_AT_BLANKS: Final = split_words("simple_expansion expansion concatenation command_substitution")
 
 
 class Expander:
@@ -66,38 +72,32 @@ class Expander:
 
     def word(self, node: Node) -> Words:
         """Return the alternatives of one word."""
-        kind = node.type
-        if kind in {"word", "extglob_pattern", "regex", "test_operator"}:
-            return ((_ESCAPE.sub(r"\1", self.text(node)),),)
-        if kind in {"number", "variable_name", "string_content", "file_descriptor", "heredoc_content"}:
-            return ((self.text(node),),)
-        if kind == "raw_string":
-            return ((self.text(node)[1:-1],),)
-        if kind == "ansi_c_string":
-            return ((resolve_escapes(self.text(node)[2:-1]),),)
-        if kind in {"string", "translated_string", "heredoc_body"}:
-            return self._expand_quoted(node)
-        if kind == "concatenation":
-            return join_words([self.word(child) for child in node.children if child.is_named])
-        if kind in {"simple_expansion", "expansion"}:
-            return self._expand_parameter(node)
-        if kind == "command_substitution":
-            return self.substitute(node)
-        if kind == "process_substitution":
-            self.substitute(node)
-            return (("/dev/fd/63",),)
-        if kind == "arithmetic_expansion":
-            for child in node.named_children:
-                self._visit_substitutions(child)
-            return (("1",),)
-        if kind == "brace_expression":
-            return ((self.text(node),),)
-        if kind == "command_name":
-            return self.word(node.named_children[0]) if node.named_children else ((self.text(node),),)
-        if kind == "array":
-            return HOLE
+        match node.type:
+            case "word" | "extglob_pattern" | "regex" | "test_operator":
+                return ((_ESCAPE.sub(r"\1", self.text(node)),),)
+            case "string" | "translated_string" | "heredoc_body":
+                return self._expand_quoted(node)
+            case "simple_expansion" | "expansion":
+                return self._expand_parameter(node)
+            case "concatenation":
+                return join_words([self.word(child) for child in node.named_children])
+            case "command_name" if node.named_children:
+                return self.word(node.named_children[0])
+            case "raw_string":
+                return ((self.text(node)[1:-1],),)
+            case "ansi_c_string":
+                return ((resolve_escapes(self.text(node)[2:-1]),),)
+            case "command_substitution":
+                return self.substitute(node)
+            case "process_substitution":
+                self.substitute(node)
+                return (("/dev/fd/63",),)
+            case "array":
+                return HOLE
         for child in node.named_children:
             self._visit_substitutions(child)
+        if node.type == "arithmetic_expansion":
+            return (("1",),)
         return ((self.text(node),),)
 
     def fields(self, node: Node) -> list[Words]:
@@ -111,12 +111,8 @@ class Expander:
             word = join_words([self._expand_part(child) for child in node.named_children])
         else:
             word = self.word(node)
-        fields = [word]
-        if kind in {"word", "concatenation", "brace_expression"} and any(
-            piece is not None and "{" in piece for pieces in word for piece in pieces
-        ):
-            fields = [field for one in fields for field in _expand_braces(one)]
-        if kind in {"simple_expansion", "expansion", "concatenation", "command_substitution"}:
+        fields = _expand_braces(word) if kind in _WITH_BRACES else [word]
+        if kind in _SPLIT_AT_BLANKS:
             fields = [_restore_blanks(field) for one in fields for field in _split(one)]
         return fields
 
@@ -167,14 +163,15 @@ class Expander:
     def _expand_item(self, subscript: Node, node: Node) -> Words:
         names = subscript.named_children
         key = self.subscript(subscript)
-        if key == "*" and names:
-            items = [self.state.variables.get(f"{self.text(names[0])}[{at}]") for at in range(_MAX_FIELDS)]
+        if not names:
+            return HOLE
+        name = self.text(names[0])
+        if key == "*":
+            items = [self.state.variables.get(f"{name}[{at}]") for at in range(_MAX_FIELDS)]
             known = [item for item in items if item is not None]
-            return self._join_items(known) if known else self.variable(self.text(names[0]), node)
-        held = (
-            self.state.variables.get(f"{self.text(names[0])}[{key}]") if names and key is not None else None
-        )
-        return held or (self.variable(self.text(names[0]), node) if names else HOLE)
+            return self._join_items(known) if known else self.variable(name, node)
+        held = self.state.variables.get(f"{name}[{key}]") if key is not None else None
+        return held or self.variable(name, node)
 
     def subscript(self, node: Node) -> str | None:
         """Return the key in a subscript, where it is known."""
@@ -279,11 +276,9 @@ _EDITED_DIRECTORY: Final[dict[str, Words]] = {
 
 def _unquote_text(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
-    return (
-        re.sub(r"\\([$`\"\\\n])", lambda found: "" if found[1] == "\n" else found[1], text)
-        if "\\" in text
-        else text
-    )
+    if "\\" not in text:
+        return text
+    return re.sub(r"\\([$`\"\\\n])", lambda found: found[1].strip("\n"), text)
 
 
 def resolve_escapes(text: str) -> str:
@@ -310,11 +305,9 @@ def _expand_braces(word: Words) -> list[Words]:
     if span is not None and found.span() == (0, len(text)):
         numbers = _list_range(span[1], span[2])
         return [((str(number),),) for number in numbers] or [word]
-    if span is not None:
-        if text.startswith("{"):
-            return [word]
+    if span is not None and not text.startswith("{"):
         return [((text[: found.start()] + ENTRY + text[found.end() :],),)]
-    if "," not in found[1]:
+    if span is not None or "," not in found[1]:
         return [word]
     fields: list[Words] = [
         ((text[: found.start()] + one + text[found.end() :],),) for one in found[1].split(",")
@@ -333,9 +326,8 @@ def _list_range(first: str, last: str) -> range:
 
 def _split(word: Words) -> list[Words]:
     """Split an unquoted expansion into fields, where its text is known."""
-    if not any(
-        piece is not None and any(one in piece for one in " \t\n") for pieces in word for piece in pieces
-    ):
+    has_blanks = any(piece is not None and _BLANKS.search(piece) for pieces in word for piece in pieces)
+    if not has_blanks:
         return [word]
     if len(word) > 1:
         return _limit_fields([field for one in word for field in _split((one,))])
@@ -344,13 +336,11 @@ def _split(word: Words) -> list[Words]:
         if piece is None:
             fields[-1].append(None)
             continue
-        parts = re.split(r"[ \t\n]+", piece)
-        if parts[0]:
-            fields[-1].append(parts[0])
-        fields.extend([part] if part else [] for part in parts[1:])
-    split: list[Words] = []
-    split.extend((tuple(field),) for field in fields if field)
-    return _limit_fields(split) or [EMPTY]
+        first, *others = _BLANKS.split(piece)
+        fields[-1].append(first)
+        fields.extend([part] for part in others)
+    known = (tuple(part for part in field if part != "") for field in fields)
+    return _limit_fields([(field,) for field in known if field]) or [EMPTY]
 
 
 def _limit_fields(fields: list[Words]) -> list[Words]:
@@ -398,18 +388,16 @@ def _trim_word(value: Words, operator: str) -> Words:
     if operator in _CASES:
         return ((_CASES[operator](text),),)
     pattern = operator.lstrip("#%")
-    is_pattern = any(one in pattern for one in "*?[")
     plain = pattern.replace("'", "").replace('"', "")
-    if (
-        operator[0] in "#%"
-        and (plain == pattern or not is_pattern)
-        and not any(one in plain for one in "$`\\")
-    ):
+    quotes_pattern = plain != pattern and any(one in pattern for one in "*?[")
+    is_expanded = any(one in plain for one in "$`\\")
+    if operator[0] in "#%" and not quotes_pattern and not is_expanded:
         cut = _cut_match(text, plain, operator)
         if cut is not None:
             return ((cut,),)
     # Any part of a plain name is one.
-    return (("./" + ENTRY,),) if "/" not in text and ".." not in text and text[:1] != "~" else HOLE
+    is_plain_name = "/" not in text and ".." not in text and text[:1] != "~"
+    return (("./" + ENTRY,),) if is_plain_name else HOLE
 
 
 _CASES: Final[dict[str, Callable[[str], str]]] = {
@@ -428,21 +416,29 @@ def _cut_match(text: str, pattern: str, operator: str) -> str | None:
     is_start, is_longest = operator[0] == "#", operator[1:2] == operator[0]
     literal = pattern.removeprefix("*") if is_start else pattern.removesuffix("*")
     if literal and not any(one in literal for one in "*?["):
-        if literal == pattern:
-            return text.removeprefix(pattern) if is_start else text.removesuffix(pattern)
-        if literal not in text:
-            return text
-        if is_start:
-            return (text.rpartition if is_longest else text.partition)(literal)[2]
-        return (text.partition if is_longest else text.rpartition)(literal)[0]
+        if literal != pattern:
+            return _get_rest_beyond(text, literal, is_start=is_start, is_longest=is_longest)
+        return text.removeprefix(pattern) if is_start else text.removesuffix(pattern)
     if len(text) > _MAX_CUT:
         return None
     matches = re.compile(fnmatch.translate(pattern)).match
     ends = range(len(text) + 1)
     for end in reversed(ends) if is_longest == is_start else ends:
-        if matches(text[:end] if is_start else text[end:]):
-            return text[end:] if is_start else text[:end]
+        before, after = text[:end], text[end:]
+        if is_start and matches(before):
+            return after
+        if not is_start and matches(after):
+            return before
     return text
+
+
+def _get_rest_beyond(text: str, literal: str, *, is_start: bool, is_longest: bool) -> str:
+    """Return what is left of a text without all up to a literal (`*=`), or all from it on (`=*`)."""
+    if literal not in text:
+        return text
+    is_last = is_longest == is_start
+    before, _, after = text.rpartition(literal) if is_last else text.partition(literal)
+    return after if is_start else before
 
 
 # What changes each alternative of a value, by the first character of the operator.
