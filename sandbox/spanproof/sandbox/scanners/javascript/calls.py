@@ -421,9 +421,8 @@ def _call_outside(script: Script, name: str, arguments: list[Value], node: Node)
 def _hand_over(script: Script, arguments: list[Value], node: Node) -> None:
     """Call the functions given to code that is not read here, with what is given beside them."""
     for argument in arguments:
-        if isinstance(argument, Function):
-            if argument.node.id not in script.called:
-                script.call_function(argument, [], argument.node)
+        if isinstance(argument, Function) and argument.node.id not in script.called:
+            script.call_function(argument, [], argument.node)
             script.called_later.append((argument, script.changes))
         elif isinstance(argument, Partial):
             _call_one(script, argument, [], node)
