@@ -19,6 +19,9 @@ from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.rules import Rule
 from spanproof.sandbox.scanners.source import Place
 
+ARGUMENTS: Final = "program arguments"
+"""What `Context.values` holds the arguments of a nested program under: no name of a variable."""
+
 clock: Final = time.thread_time
 """Seconds of processor time this thread has had: a busy machine must not make a scanner late."""
 

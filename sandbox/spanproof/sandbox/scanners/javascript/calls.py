@@ -183,6 +183,10 @@ def _call_map_method(script: Script, owner: Object, name: str, arguments: list[V
     if name == "set" and len(arguments) > 1:
         script.store_entry(owner, key, arguments[1])
         return owner
+    if name == "forEach" and isinstance(arguments[0], Function) and not owner.rest:
+        for entry, value in list(owner.entries.items()):
+            script.call_function(arguments[0], [value, Const(entry)], node)
+        return UNKNOWN
     if name != "get":
         _hand_over(script, arguments, node)
         return UNKNOWN
@@ -450,6 +454,7 @@ def _hand_over(script: Script, arguments: list[Value], node: Node) -> None:
     for argument in arguments:
         if isinstance(argument, Function) and argument.node.id not in script.called:
             script.call_function(argument, [], argument.node)
+            script.called_later.append((argument, script.changes))
         elif isinstance(argument, Partial):
             _call_one(script, argument, [], node)
         elif isinstance(argument, Ref) and argument.name in SINKS:

@@ -449,6 +449,15 @@ def _evaluate_loop(script: Script, node: Node) -> Value:
     return script.repeat(lambda: _evaluate_branch(script, node), node)
 
 
+def _evaluate_yield(script: Script, node: Node) -> Value:
+    for child in node.named_children:
+        value = script.evaluate(child)
+        if script.frames:
+            gives_all = any(one.type == "*" for one in node.children)
+            script.frames[-1].yielded += spread(value)[0] if gives_all else [value]
+    return UNKNOWN
+
+
 def _evaluate_for_in(script: Script, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     value = script.evaluate(right) if right is not None else UNKNOWN
@@ -509,6 +518,6 @@ HANDLERS: Final[dict[str, NodeHandler]] = {
     "true": _evaluate_true, "false": _evaluate_false,
     "while_statement": _evaluate_loop, "do_statement": _evaluate_loop, "for_statement": _evaluate_loop,
     "switch_statement": _evaluate_branch, "with_statement": _evaluate_with, "try_statement": _evaluate_branch,
-    "for_in_statement": _evaluate_for_in,
+    "for_in_statement": _evaluate_for_in, "yield_expression": _evaluate_yield,
 }  # fmt: skip
 """What evaluates each kind of node."""

@@ -17,7 +17,7 @@ from spanproof.sandbox.catalogue import build_word_index, split_entry
 from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.catalogue import read_sections
-from spanproof.sandbox.scanners.context import MAX_NESTING, Context
+from spanproof.sandbox.scanners.context import ARGUMENTS, MAX_NESTING, Context
 from spanproof.sandbox.scanners.javascript.values import (
     MISSING,
     Class,
@@ -88,7 +88,7 @@ _OBJECT_METHODS: Final = split_words(
 OWN_FILE: Final = Const("snippet.js")
 """The path of the script."""
 
-WORKER_DATA: Final = ("worker_threads", "workerData")
+WORKER_DATA: Final = "worker_threads.workerData"
 """What a program that runs beside this one gets."""
 
 # Ways to the function that loads modules, and to the object that has it.
@@ -100,6 +100,8 @@ _MODULES_BY_NAME: Final = {
 }
 # Characters of a resolved name; a longer chain of calls is none that is known.
 _LONGEST_NAME: Final = 120
+# Functions for other code that are read once more at the end, when names may hold other values.
+_MOST_CALLED_LATER: Final = 64
 # Values in a container that are looked at.
 _MOST_HELD: Final = 64
 
@@ -126,6 +128,8 @@ class Script(Reader):
     def __init__(self, context: Context, handlers: Mapping[str, NodeHandler]) -> None:
         super().__init__(context)
         self.makes_server = False
+        # Functions that other code may call later, with the number of changes before them.
+        self.called_later: list[tuple[Function, int]] = []
         self._handlers = handlers
         self.data = b""
         self._text = ""
@@ -144,6 +148,9 @@ class Script(Reader):
         if tree.root_node.has_error:
             self.context.add("javascript.syntax", START, "does not parse as " + language)
         self.evaluate(tree.root_node)
+        for function, changes in self.called_later[:_MOST_CALLED_LATER]:
+            if changes != self.changes and not self.exhausted:
+                self.call_function(function, [], function.node)
         index = 0
         while index < len(self.functions):
             function = self.functions[index]
@@ -245,6 +252,8 @@ class Script(Reader):
         )
         if frame is None:
             return UNKNOWN
+        if frame.yielded:
+            return Items(frame.yielded, more=True)
         is_block = body is None or body.type == "statement_block"
         return join_all(frame.returned if is_block else values[-1:])
 
@@ -467,8 +476,9 @@ class Script(Reader):
             return self.free(name)
         if owner.name == "process.env":
             return read_variable(self, name, "process.env", node)
-        if (owner.name, name) == WORKER_DATA and WORKER_DATA in self.context.values:
-            return self.context.values[WORKER_DATA]
+        handed = _find_handed_value(self.context.values, f"{owner.name}.{name}")
+        if handed is not None:
+            return handed
         if name == "constructor":
             return self._read_constructor(owner, node)
         if name == "default" or (owner.name in {"fs", "dns"} and name == "promises"):
@@ -512,6 +522,18 @@ class Script(Reader):
         if name == "__filename":
             return OWN_FILE
         return Ref(name)
+
+
+def _find_handed_value(values: Mapping[object, Value], name: str) -> Value | None:
+    """Return what a program is handed when it is started: the data of a worker, or `process.argv`."""
+    if name == WORKER_DATA:
+        return values.get(WORKER_DATA)
+    given = values.get(ARGUMENTS) if name == "process.argv" else None
+    if not isinstance(given, Items):
+        return None
+    # The interpreter and the script, where there is one, are in front of the arguments.
+    is_inline = bool(given.items) and read_constant_text(given.items[0]) == "-c"
+    return Items([Const("node"), *(given.items[1:] if is_inline else given.items)])
 
 
 def _is_getter(function: Function) -> bool:

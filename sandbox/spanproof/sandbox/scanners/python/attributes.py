@@ -92,6 +92,8 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
         if own is not None:
             return own
         found = _find_inherited(value.klass, name)
+        if isinstance(found, Ref) and found.name in _STARTS_OF_THREADS:
+            return find_member(m, value, "run", node)
         if isinstance(found, Function):
             if _has_decorator(found, "property", "cached_property"):
                 return m.call(bind_receiver(found, value), Arguments([]), node)
@@ -109,6 +111,10 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
             return bind_receiver(found, value)
         return found
     return None
+
+
+# What calls the method `run` of an object, of a class that extends a thread or a process.
+_STARTS_OF_THREADS: Final = frozenset({"threading.Thread().start", "multiprocessing.Process().start"})
 
 
 def _is_looking_up(m: Machine, fallback: Value, receiver: Instance, name: str) -> bool:

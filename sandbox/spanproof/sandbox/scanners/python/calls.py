@@ -163,11 +163,7 @@ def _read_through(m: Machine, function: Function, arguments: Arguments) -> Value
     if frame is None:
         return Unknown(_derive_carried_taint(m, arguments))
     if frame.yielded:
-        items = Items(frame.yielded, more=True)
-        # Under @contextmanager, `with` gives the one item itself.
-        if len(frame.yielded) > 1:
-            return items
-        return join_all([*frame.yielded, items])
+        return Items(frame.yielded, more=True)
     return join_all(frame.returned) if frame.returned else Const(None)
 
 
@@ -241,7 +237,25 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
     return instance
 
 
+# Beginnings of methods that write what they are called on.
+_WRITING = ("to_", "write_", "sink_")
+
+
+def _bind_unbound(function: Ref, arguments: Arguments) -> tuple[Ref, Arguments]:
+    """Return `DataFrame.to_csv(df, path)`, called by its class, as a method of its first argument."""
+    owner, _, method = function.name.rpartition(".")
+    is_of_class = "()" not in owner and owner.rpartition(".")[2][:1].isupper()
+    if not is_of_class or function.owner is not None or not arguments.positional:
+        return function, arguments
+    first, *rest = arguments.positional
+    if not method.startswith(_WRITING) and not (owner == "pathlib.Path" and isinstance(first, Path)):
+        return function, arguments
+    bound = Ref(f"{owner}().{method}", function.taint, first)
+    return bound, Arguments(rest, arguments.named, arguments.more)
+
+
 def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
+    function, arguments = _bind_unbound(function, arguments)
     name = function.name
     of_unknown = isinstance(function.owner, Unknown) and "callable" in function.owner.taint
     if of_unknown or ("callable" in function.taint and name.endswith(("()", "[]"))):
@@ -341,8 +355,8 @@ def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
         effects.check_unknown_call(m, function, arguments, node)
         effects.check_remote(m, name, arguments, node)
     kinds = {effect.kind for effect in found or ()}
-    follows = not kinds.isdisjoint({"callback", "exithandler", "thread"})
-    calling = [effect for effect in found or () if effect.kind in {"callback", "exithandler"}]
+    follows = not kinds.isdisjoint({"callback", "exithandler", "pipe", "thread"})
+    calling = [effect for effect in found or () if effect.kind in {"callback", "exithandler", "pipe"}]
     called = [arguments.get(effect.position, effect.keyword) for effect in calling]
     _hand_over(m, arguments, node, owner=function.owner, followed=follows, called=called)
     if result is not None:

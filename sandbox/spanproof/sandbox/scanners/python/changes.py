@@ -127,14 +127,25 @@ METHODS: Final[dict[str, Model]] = {
     "append": _model_append, "appendleft": _model_append, "add": _model_append, "extend": _model_extend,
     "extendleft": _model_extend, "insert": _model_insert, "pop": _model_pop, "reverse": _model_reverse,
     "update": _model_update, "__setitem__": _model_set_item, "__iadd__": _model_extend,
-    "__ior__": _model_update,
+    "__ior__": _model_update, "put": _model_append, "put_nowait": _model_append,
+    "get_nowait": model_mapping_get,
 }  # fmt: skip
 """Models of methods, by name."""
 
+
+def _model_queue(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    """Return a new queue, which gives what is put into it in an order that is not followed."""
+    return Items([], "list", more=True)
+
+
+_QUEUES: Final = (
+    "asyncio.Queue", "multiprocessing.Queue", "queue.LifoQueue", "queue.Queue", "queue.SimpleQueue"
+)  # fmt: skip
 _KINDS: Final = split_words("list dict set collections.deque collections.OrderedDict collections.defaultdict")
 
 FUNCTIONS: Final[dict[str, Model]] = {
     **{f"{kind}.{name}": _make_unbound(model) for kind in _KINDS for name, model in METHODS.items()},
+    **dict.fromkeys(_QUEUES, _model_queue),
     **dict.fromkeys(("operator.setitem", "operator.__setitem__"), _make_unbound(_model_set_item)),
     **dict.fromkeys(("operator.iadd", "operator.iconcat", "operator.__iadd__"), _make_unbound(_model_extend)),
     **dict.fromkeys(("operator.ior", "operator.__ior__"), _make_unbound(_model_update)),

@@ -551,6 +551,13 @@ def _call_callback(call: Call[Machine], value: Value) -> Value | None:
     return call.m.call(value, rest, call.node)
 
 
+def _call_with_owner(call: Call[Machine], value: Value) -> Value | None:
+    """Call a function as `frame.pipe(f, …)` does: `f(frame, …)`."""
+    rest = call.arguments.positional[1:]
+    frame = call.function.owner or Ref("pandas.DataFrame()")
+    return call.m.call(value, Arguments([frame, *rest], call.arguments.named, call.arguments.more), call.node)
+
+
 def _note_exit_handler(call: Call[Machine], value: Value) -> Value | None:
     """Call a function as at the end of the program, which may come at once, and note it for the last end."""
     given = call.arguments
@@ -583,6 +590,7 @@ CHECKS: Final[dict[str, Check]] = {
     "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
     "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
     "exithandler": _note_exit_handler, "envupdate": _judge_environment_update,
+    "pipe": _call_with_owner,
     "bind": _judge_bind, "unbound": _judge_unbound_listen,
     "dump": _judge_dump,
 }  # fmt: skip

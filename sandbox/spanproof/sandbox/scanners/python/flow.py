@@ -172,6 +172,10 @@ _NAMING: Final = (ast.Name, ast.Attribute)
 def _list_chosen_names(m: Machine, condition: ast.expr, key: str) -> list[str] | None:
     """Return the texts that a condition lets a name be; None where it is no such condition."""
     match condition:
+        case ast.Call(ast.Attribute(ast.Name(name), "startswith"), [ast.Constant(str(start))]) if name == key:
+            # A family of names, such as `LC_`, of which the policy allows some.
+            allowed = [one for one in m.context.boundary.policy.environment if one.startswith(start)]
+            return allowed if start.endswith("_") and allowed else None
         case ast.Compare(ast.Name(name), [operator], [other]) if name == key:
             value = m.evaluate(other)
         case _:

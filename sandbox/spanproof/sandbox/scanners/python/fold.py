@@ -325,6 +325,26 @@ def _iter_product(*parts: Iterable[Any]) -> Iterator[Any]:
     return itertools.product(*parts)
 
 
+# Characters of a text of settings that is read; names of parts in YAML may make it grow without bound.
+_MOST_SETTINGS: Final = 4_000
+
+
+def _load_yaml(text: str) -> Any:
+    import yaml
+
+    if len(text) > _MOST_SETTINGS or "&" in text:
+        raise NotKnown
+    return yaml.safe_load(text)
+
+
+def _load_toml(text: str) -> Any:
+    import tomllib
+
+    if len(text) > _MOST_SETTINGS:
+        raise NotKnown
+    return tomllib.loads(text)
+
+
 _FOLDED: Final = KNOWLEDGE["folded"]
 
 
@@ -337,6 +357,8 @@ def _resolve(name: str) -> Callable[..., Any]:
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     **{name: _resolve(name) for name in split_entry(_FOLDED, "functions")},
+    "tomllib.loads": _load_toml,
+    "yaml.safe_load": _load_yaml,
     "bytearray": _make_bounded_bytes,
     "bytes": _make_bounded_bytes,
     "format": _format_bounded,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final, TypeAlias
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.context import Context
+from spanproof.sandbox.scanners.context import ARGUMENTS, Context
 from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.python.conditions import Conditions
 from spanproof.sandbox.scanners.python.names import OWN_PROCESSES, SENSITIVE, SINKS, TARGETS
@@ -99,6 +99,8 @@ class Machine(Reader):
         # Whether code that is not read gets an object that it can leave, as an `ExitStack` does.
         self.hands_over_managers = False
         self.overrides: dict[str, Value] = {}
+        if ARGUMENTS in context.values:
+            self.overrides["sys.argv"] = context.values[ARGUMENTS]
         # Functions that are called when the program ends, with what they get.
         self.exit_handlers: list[tuple[Value, Arguments, ast.expr]] = []
         self.endless: set[Value] = set()  # What can be gone through without an end

@@ -17,11 +17,11 @@ from dataclasses import replace
 from typing import Final
 
 from spanproof.sandbox.scanners import nested
-from spanproof.sandbox.scanners.boundary import Pieces
+from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.python.own_files import list_own_objects
+from spanproof.sandbox.scanners.python.own_files import find_content, list_own_objects
 from spanproof.sandbox.scanners.reader.effects import Call, Check, build_command_line, to_whole_text
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
@@ -41,6 +41,7 @@ from spanproof.sandbox.scanners.reader.values import (
     read_constant_text,
     to_pieces,
 )
+from spanproof.sandbox.scanners.rules import explain_call
 
 _SAFE_PICKLED = re.compile(
     r"^(?:(?:builtins|__builtin__)\.(?:set|frozenset|bytearray|complex|range|slice|object|list|dict|tuple|int"
@@ -100,6 +101,16 @@ def _judge_examples(call: Call[Machine], value: Value) -> Value | None:
     lines = [found[1] for found in _EXAMPLE.finditer(call.m.text)]
     if lines:
         _read_source(call.m, "exec", "\n".join(lines), call.node)
+    return None
+
+
+def _judge_run_file(call: Call[Machine], value: Value) -> Value | None:
+    """Read a program that is run from a file, where this one wrote it."""
+    call.judge_path(Action.READ, value)
+    content = find_content(call.m, value)
+    if isinstance(content, Const):
+        return _run_source(call.m, "exec", Const(content.value), call.node)
+    call.add("exec.dynamic", explain_call(call.who, "exec.dynamic"))
     return None
 
 
@@ -328,7 +339,7 @@ CHECKS: Final[dict[str, Check]] = {
     "argv": _judge_argv, "spawnv": _judge_spawn_arguments, "spawn": _judge_spawn, "code": _judge_code,
     "pickle": _judge_unpickling, "picklefile": _judge_pickle_file, "yaml": _judge_yaml,
     "unsafeyaml": _judge_unsafe_yaml, "expression": _judge_expression, "doctest": _judge_examples,
-    "annotations": _judge_annotations, "tool": _judge_tool,
+    "runfile": _judge_run_file, "annotations": _judge_annotations, "tool": _judge_tool,
     "template": _judge_template,
 }  # fmt: skip
 """What judges each way to run what a value holds."""

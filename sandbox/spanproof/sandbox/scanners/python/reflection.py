@@ -42,6 +42,8 @@ def model_mapping_get(m: Machine, function: Ref, arguments: Arguments, node: ast
     """Return what `dict.get` and its kin give."""
     owner = function.owner
     key = arguments.get(0)
+    if isinstance(owner, Items) and owner.items:
+        return join_all(owner.items)  # a queue
     if not isinstance(owner, Mapping) or key is None:
         return None
     try:
@@ -222,6 +224,8 @@ def _model_super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
                     proxy = Instance(base)
                     proxy.attributes = receiver.attributes
                     return proxy
+                if isinstance(base, Ref) and "." in base.name:
+                    return Ref(f"{base.name}()")
     return None
 
 

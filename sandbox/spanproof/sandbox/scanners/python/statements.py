@@ -29,6 +29,7 @@ from spanproof.sandbox.scanners.reader.values import (
     Scope,
     Unknown,
     Value,
+    join_all,
     list_elements,
 )
 from spanproof.sandbox.words import split_words
@@ -90,6 +91,8 @@ def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
         method = attributes.find_member(m, value, f"__{prefix}enter__", manager.context_expr)
         if method is not None:
             value = m.call(method, Arguments([]), manager.context_expr)
+        elif isinstance(value, Items):
+            value = join_all(value.items)  # what a function under @contextmanager yields
         if manager.optional_vars is not None:
             attributes.bind(m, manager.optional_vars, value)
     m.execute(node.body)

@@ -19,8 +19,9 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action, Pieces
-from spanproof.sandbox.scanners.context import MAX_NESTING
+from spanproof.sandbox.scanners.context import ARGUMENTS, MAX_NESTING
 from spanproof.sandbox.scanners.pieces import merge_pieces
+from spanproof.sandbox.scanners.reader.values import Items
 from spanproof.sandbox.scanners.shell.catalogue import INSTALLERS, SHELLS, split_options
 from spanproof.sandbox.scanners.shell.network import judge_sources
 from spanproof.sandbox.scanners.shell.state import (
@@ -33,7 +34,7 @@ from spanproof.sandbox.scanners.shell.state import (
     merge_variables,
     read_known_text,
 )
-from spanproof.sandbox.scanners.shell.walk import Handler, Shell
+from spanproof.sandbox.scanners.shell.walk import Handler, Shell, build_value
 from spanproof.sandbox.scanners.shell.words import resolve_escapes
 from spanproof.sandbox.words import split_words
 
@@ -162,16 +163,17 @@ def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: S
     if "-m" in options:
         return _judge_python_module(shell, arguments, node)
     if flags and operands:
-        _scan_inline_code(shell, program, operands[0], stdin.origin, node)
+        _scan_inline_code(shell, program, operands[0], stdin.origin, node, [(("-c",),), *operands[1:]])
         for operand in operands[1:]:
             shell.judge_path(Action.READ, operand, program, node)
     elif operands and _reads_input(arguments):
-        _scan_inline_code(shell, program, stdin.words, stdin.origin, node)
+        given = operands if read_known_text(operands[0]) == "-" else [(("-",),), *operands]
+        _scan_inline_code(shell, program, stdin.words, stdin.origin, node, given)
     elif operands:
         shell.judge_path(Action.READ, operands[0], program, node)
         own_text = shell.find_own_text(operands[0])
         if own_text is not None:
-            _scan_inline_code(shell, program, ((own_text,),), frozenset(), node)
+            _scan_inline_code(shell, program, ((own_text,),), frozenset(), node, operands)
         else:
             shell.add_unread_script(operands[0], program, node)
     elif not options:
@@ -193,7 +195,7 @@ def run_own_script(shell: Shell, text: str, fields: Sequence[Words], node: Node)
     if program in SHELLS:
         run_text(shell, text, f"{program} runs a script: ", node, fields)
     else:
-        _scan_inline_code(shell, program, ((text,),), frozenset(), node)
+        _scan_inline_code(shell, program, ((text,),), frozenset(), node, fields)
 
 
 def _reads_input(arguments: Sequence[Words]) -> bool:
@@ -231,13 +233,24 @@ def _describes(arguments: Sequence[str]) -> bool:
     return "" not in arguments and verb not in split_words(f"{INSTALLERS['pip']} wheel uninstall sync")
 
 
-def _scan_inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str], node: Node) -> None:
+def _scan_inline_code(
+    shell: Shell,
+    program: str,
+    word: Words,
+    taint: frozenset[str],
+    node: Node,
+    given: Sequence[Words] = (),
+) -> None:
+    """Scan a program in another language; `given` is what it is started as, and its arguments."""
     for pieces in word:
         if all(piece is None for piece in pieces):
             _report_unknown_code(shell, taint, node)
             continue
         text = "".join("__unknown" if piece is None else piece for piece in pieces)
         context = shell.nest(node, f"{program} runs code: ")
+        context.values.pop(ARGUMENTS, None)
+        if given:
+            context.values[ARGUMENTS] = Items([build_value(one) for one in given])
         if program.startswith(("python", "pypy", "ipython")):
             nested.scan("python", context, text)
         elif program in {"node", "nodejs", "deno", "bun"}:

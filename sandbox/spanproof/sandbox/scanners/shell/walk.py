@@ -22,7 +22,7 @@ from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
 from spanproof.sandbox.scanners.reader.state import Reporter
-from spanproof.sandbox.scanners.reader.values import CLEAN, build_text, join_all
+from spanproof.sandbox.scanners.reader.values import CLEAN, Value, build_text, join_all
 from spanproof.sandbox.scanners.shell.catalogue import SECRET_NAME, SET_BY_SHELL
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -56,6 +56,11 @@ _ESCAPED_COMMAND = re.compile(r"\n([ \t]{0,8}+)\\(?=\w)")
 # Characters the grammar's own scanner hands to `isalpha`, which reads outside its table for them and may end
 # the process; each is replaced by one letter, so that columns stay.
 _WIDE = re.compile(r"[^\x00-\xff]")
+
+
+def build_value(word: Words) -> Value:
+    """Return a word as a value of the readers of other languages."""
+    return join_all(build_text(pieces, CLEAN) for pieces in word)
 
 
 class Script:
@@ -190,7 +195,7 @@ class Shell(Reporter):
         context = self.context.nested(self.place(node), origin)
         for name, word in (self.state.variables | self.given).items():
             context.variables.add(name)
-            context.values[name] = join_all(build_text(pieces, CLEAN) for pieces in word)
+            context.values[name] = build_value(word)
         return replace(context, owns_environment=context.owns_environment or self.clears_environment)
 
     def run(self, node: Node, stdin: Stream) -> Stream:
