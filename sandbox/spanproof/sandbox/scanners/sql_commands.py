@@ -31,7 +31,7 @@ PathJudge = Callable[[Context, str, Action, str], None]
 """Judges a path, which may have holes, for what is called by the last argument."""
 
 
-def judge_commands(context: Context, source: Source, unblanked: str, judge_path: PathJudge) -> None:
+def check_commands(context: Context, source: Source, unblanked: str, judge_path: PathJudge) -> None:
     """Judge the commands in a text whose literals are blanked; `unblanked` is the text as it is."""
     for found in _COMMANDS.finditer(source.text):
         name = (found[1] or "").lower()

@@ -24,8 +24,8 @@ def scan(context: Context, source: Source) -> None:
         if "workerData" in source.text:
             # What a worker gets may be known only from a line below those that read it.
             apart = replace(context, report=Report(), variables=set(), values={}, own_files=OwnFiles())
-            Script(apart, HANDLERS).read(source.text, source.language)
+            Script(apart, HANDLERS).check_script(source.text, source.language)
             context.values.update({key: one for key, one in apart.values.items() if key == WORKER_DATA})
-        Script(context, HANDLERS).read(source.text, source.language)
+        Script(context, HANDLERS).check_script(source.text, source.language)
     except RecursionError:
         context.add("javascript.too-deep", START, "nests deeper than can be judged")
