@@ -14,7 +14,7 @@ from typing import Final
 
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.secret_formats import find_all
+from spanproof.sandbox.scanners.secret_formats import iter_offsets
 from spanproof.sandbox.scanners.source import Source
 
 _KNOWLEDGE: Final = read_sections("personal")
@@ -85,7 +85,7 @@ def _iter_accounts(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _iter_addresses(text: str) -> Iterator[tuple[int, int]]:
-    for at in find_all(text, "@"):
+    for at in iter_offsets(text, "@"):
         begin = max(at - _MAX_LOCAL_PART, 0)
         local, domain = _LOCAL_PART.search(text, begin, at), _DOMAIN.match(text, at + 1)
         if local is None or domain is None or _LOGIN.search(text, begin, at):
@@ -96,7 +96,7 @@ def _iter_addresses(text: str) -> Iterator[tuple[int, int]]:
 
 def _iter_phones(text: str) -> Iterator[tuple[int, int]]:
     for found in _PHONE.finditer(text):
-        library = _import_phonenumbers()
+        library = _load_phonenumbers()
         if library is not None and _is_phone(library, found[0]):
             yield found.span()
 
@@ -113,7 +113,7 @@ def _compute_remainder(number: str) -> int:
 
 
 @cache
-def _import_phonenumbers() -> ModuleType | None:
+def _load_phonenumbers() -> ModuleType | None:
     try:
         import phonenumbers
     except ImportError:

@@ -62,14 +62,14 @@ def _find_crossing(
     scheme = _URL.match(head)
     if scheme is not None:
         is_local = scheme[1].lower() in _LOCAL_SCHEMES
-        return None if is_local or " " in head else boundary.url((head, *rest))
+        return None if is_local or " " in head else boundary.evaluate_url((head, *rest))
     if head.startswith("file:/"):
-        return boundary.url((head, *rest))
+        return boundary.evaluate_url((head, *rest))
     if paths and _is_path(head):
-        return boundary.path(Action.READ, (head, *rest))
+        return boundary.evaluate_path(Action.READ, (head, *rest))
     if hosts and not rest and _HOST.fullmatch(head):
         name, _, port = head.rpartition("@")[2].partition(":")
-        return boundary.host(name, find_port(port))
+        return boundary.evaluate_host(name, find_port(port))
     return None
 
 
@@ -107,7 +107,7 @@ ENTRY: Final = "entry"
 _PLAIN: Final = (ENTRY, None)
 
 
-def limit_texts(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
+def list_bounded_texts(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
     """Return the distinct ones of these texts, at most so many: the last one covers all that do not fit.
 
     Those that have the form of a place are kept first: where what is not known may pass, they may not.
@@ -118,14 +118,14 @@ def limit_texts(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
     places = [one for one in distinct if has_form_of_place(one)][:_MAX_PLACES]
     others = [one for one in distinct if one not in places]
     kept = max(0, most - 1 - len(places))
-    return (*places, *others[:kept], *([widen_texts(others[kept:])] if others[kept:] else []))
+    return (*places, *others[:kept], *([build_text_cover(others[kept:])] if others[kept:] else []))
 
 
 # Texts with the form of a place that are kept, whatever the bound.
 _MAX_PLACES: Final = 64
 
 
-def widen_texts(texts: Sequence[Pieces]) -> Pieces:
+def build_text_cover(texts: Sequence[Pieces]) -> Pieces:
     """Return a text that covers all of these: a plain name, the beginning they share, or nothing known."""
     if all(text == _PLAIN or (len(text) == 1 and _is_plain(text[0])) for text in texts):
         return _PLAIN
@@ -139,14 +139,14 @@ def widen_texts(texts: Sequence[Pieces]) -> Pieces:
 
 def covers(wide: Pieces, text: Pieces) -> bool:
     """Whether a widened text covers this one."""
-    return wide in {text, (None,)} or wide == widen_texts((wide, text))
+    return wide in {text, (None,)} or wide == build_text_cover((wide, text))
 
 
 def _is_plain(text: str | None) -> bool:
     return text is not None and "/" not in text and not text.startswith(("~", "-", ".."))
 
 
-def merge_pieces(pieces: Sequence[str | None]) -> Pieces:
+def normalise_pieces(pieces: Sequence[str | None]) -> Pieces:
     """Return pieces with neighbours joined; never empty, and not known when they grow too large."""
     if sum(len(piece) for piece in pieces if piece is not None) > MAX_TEXT:
         return (None,)

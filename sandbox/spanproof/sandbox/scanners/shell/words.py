@@ -13,7 +13,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts
+from spanproof.sandbox.scanners.pieces import ENTRY, list_bounded_texts
 from spanproof.sandbox.scanners.shell.catalogue import PREDEFINED, SECRET_NAME
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -21,9 +21,9 @@ from spanproof.sandbox.scanners.shell.state import (
     MAX_ALTERNATIVES,
     State,
     Words,
-    join_alternatives,
-    join_words,
-    read_known_text,
+    build_alternatives,
+    build_joined_word,
+    find_known_text,
 )
 from spanproof.sandbox.words import split_words
 
@@ -70,23 +70,23 @@ class Expander:
         self.missing_reference = missing_reference
         self.expand_again = expand_again
 
-    def word(self, node: Node) -> Words:
+    def evaluate_word(self, node: Node) -> Words:
         """Return the alternatives of one word."""
         match node.type:
             case "word" | "extglob_pattern" | "regex" | "test_operator":
-                return ((_ESCAPE.sub(r"\1", self.text(node)),),)
+                return ((_ESCAPE.sub(r"\1", self.get_text(node)),),)
             case "string" | "translated_string" | "heredoc_body":
-                return self._expand_quoted(node)
+                return self._evaluate_quoted(node)
             case "simple_expansion" | "expansion":
-                return self._expand_parameter(node)
+                return self._evaluate_parameter(node)
             case "concatenation":
-                return join_words([self.word(child) for child in node.named_children])
+                return build_joined_word([self.evaluate_word(child) for child in node.named_children])
             case "command_name" if node.named_children:
-                return self.word(node.named_children[0])
+                return self.evaluate_word(node.named_children[0])
             case "raw_string":
-                return ((self.text(node)[1:-1],),)
+                return ((self.get_text(node)[1:-1],),)
             case "ansi_c_string":
-                return ((resolve_escapes(self.text(node)[2:-1]),),)
+                return ((decode_escapes(self.get_text(node)[2:-1]),),)
             case "command_substitution":
                 return self.substitute(node)
             case "process_substitution":
@@ -95,39 +95,39 @@ class Expander:
             case "array":
                 return HOLE
         for child in node.named_children:
-            self._visit_substitutions(child)
+            self._run_substitutions(child)
         if node.type == "arithmetic_expansion":
             return (("1",),)
-        return ((self.text(node),),)
+        return ((self.get_text(node),),)
 
-    def fields(self, node: Node) -> list[Words]:
+    def list_fields(self, node: Node) -> list[Words]:
         """Return the fields one argument becomes: braces expanded, unquoted expansions split."""
         if node.type == "command_name" and node.named_children:
             node = node.named_children[0]
         kind = node.type
-        if kind == "string" and self.text(node) in {'"$@"', '"${@}"'} and self.state.positional:
-            return _limit_fields(list(self.state.positional))
+        if kind == "string" and self.get_text(node) in {'"$@"', '"${@}"'} and self.state.positional:
+            return _list_bounded_fields(list(self.state.positional))
         if kind == "concatenation":
-            word = join_words([self._expand_part(child) for child in node.named_children])
+            word = build_joined_word([self._evaluate_part(child) for child in node.named_children])
         else:
-            word = self.word(node)
-        fields = _expand_braces(word) if kind in _WITH_BRACES else [word]
+            word = self.evaluate_word(node)
+        fields = _split_braces(word) if kind in _WITH_BRACES else [word]
         if kind in _SPLIT_AT_BLANKS:
-            fields = [_restore_blanks(field) for one in fields for field in _split(one)]
+            fields = [_with_blanks(field) for one in fields for field in _split_fields(one)]
         return fields
 
-    def _expand_part(self, node: Node) -> Words:
+    def _evaluate_part(self, node: Node) -> Words:
         """Expand a part of a concatenation; blanks that are quoted do not split it."""
-        word = self.word(node)
+        word = self.evaluate_word(node)
         if node.type in {"simple_expansion", "expansion", "command_substitution"}:
             return word
         return tuple(tuple(piece and piece.translate(_PROTECT) for piece in pieces) for pieces in word)
 
-    def text(self, node: Node) -> str:
+    def get_text(self, node: Node) -> str:
         """Return the source text of a node."""
         return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def _expand_quoted(self, node: Node) -> Words:
+    def _evaluate_quoted(self, node: Node) -> Words:
         parts: list[Words] = []
         at = node.start_byte
         end = node.end_byte
@@ -136,53 +136,53 @@ class Expander:
             end -= 1
         for child in node.named_children:
             if child.start_byte > at:
-                parts.append(((_unquote_text(self._data[at : child.start_byte]),),))
+                parts.append(((_decode_quoted(self._data[at : child.start_byte]),),))
             if child.type in {"string_content", "heredoc_content"}:
-                parts.append(((_unquote_text(self._data[child.start_byte : child.end_byte]),),))
+                parts.append(((_decode_quoted(self._data[child.start_byte : child.end_byte]),),))
             else:
-                parts.append(self.word(child))
+                parts.append(self.evaluate_word(child))
             at = max(at, child.end_byte)
         if end > at:
-            parts.append(((_unquote_text(self._data[at:end]),),))
-        return join_words(parts)
+            parts.append(((_decode_quoted(self._data[at:end]),),))
+        return build_joined_word(parts)
 
-    def _expand_parameter(self, node: Node) -> Words:
+    def _evaluate_parameter(self, node: Node) -> Words:
         children = node.named_children
         if not children:
-            text = self.text(node).strip("${}")
-            return self.variable(text, node)
+            text = self.get_text(node).strip("${}")
+            return self.evaluate_variable(text, node)
         first = children[0]
         if first.type == "subscript":
-            return self._expand_item(first, node)
-        name = self.text(first)
-        raw = self.text(node)
+            return self._evaluate_item(first, node)
+        name = self.get_text(first)
+        raw = self.get_text(node)
         if node.type == "simple_expansion" or (len(children) == 1 and raw == "${" + name + "}"):
-            return self.variable(name, node)
-        return self._expand_modified(node, name, raw, children[1:])
+            return self.evaluate_variable(name, node)
+        return self._evaluate_modified(node, name, raw, children[1:])
 
-    def _expand_item(self, subscript: Node, node: Node) -> Words:
+    def _evaluate_item(self, subscript: Node, node: Node) -> Words:
         names = subscript.named_children
-        key = self.subscript(subscript)
+        key = self.find_subscript(subscript)
         if not names:
             return HOLE
-        name = self.text(names[0])
+        name = self.get_text(names[0])
         held = self.state.variables.get(f"{name}[{key}]") if key is not None else None
-        return held or self.variable(name, node)
+        return held or self.evaluate_variable(name, node)
 
-    def subscript(self, node: Node) -> str | None:
+    def find_subscript(self, node: Node) -> str | None:
         """Return the key in a subscript, where it is known."""
         index = node.child_by_field_name("index")
-        return read_known_text(self.word(index)) if index is not None else None
+        return find_known_text(self.evaluate_word(index)) if index is not None else None
 
-    def _expand_modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
+    def _evaluate_modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
         operator = raw[2 + len(name) :].rstrip("}")
         if raw.startswith("${#"):
             return (("1",),)
         if raw.startswith("${!"):
-            return self._expand_reference(self.variable(name, node), node)
+            return self._evaluate_reference(self.evaluate_variable(name, node), node)
         if operator.startswith((":-", "-", ":=", "=", ":+", "+", ":?", "?")):
-            return self._expand_default(node, name, operator.lstrip(":")[0], rest)
-        value = self.variable(name, node)
+            return self._evaluate_default(node, name, operator.lstrip(":")[0], rest)
+        value = self.evaluate_variable(name, node)
         if operator == "@P":
             self.expand_again(value, node)
             return HOLE
@@ -194,36 +194,36 @@ class Expander:
         if name in {"PWD", "OLDPWD"} and value == _PREDEFINED[name]:
             return _EDITED_DIRECTORY.get(operator, HOLE)
         edited = (pieces for one in value for pieces in edit((one,), operator))
-        return limit_texts(edited, MAX_ALTERNATIVES)
+        return list_bounded_texts(edited, MAX_ALTERNATIVES)
 
-    def _expand_default(self, node: Node, name: str, operator: str, rest: list[Node]) -> Words:
+    def _evaluate_default(self, node: Node, name: str, operator: str, rest: list[Node]) -> Words:
         """Return what an expansion gives that has a default, or (`?`) a message, for what is not set."""
-        default = self.word(rest[0]) if rest else EMPTY
+        default = self.evaluate_word(rest[0]) if rest else EMPTY
         if operator == "+":
-            return join_alternatives(EMPTY, default)
+            return build_alternatives(EMPTY, default)
         value = self.state.variables.get(name) or _PREDEFINED.get(name)
         if value is not None:
             # It may be set on some ways through the script only.
-            return value if operator == "?" else join_alternatives(value, default)
-        argument = self._expand_positional(name) if name.isdigit() else HOLE
-        if read_known_text(argument):
+            return value if operator == "?" else build_alternatives(value, default)
+        argument = self._evaluate_positional(name) if name.isdigit() else HOLE
+        if find_known_text(argument):
             return argument
         # One with a default in the script is a setting, unless its name says that it holds a secret.
         if operator == "?" or SECRET_NAME.search(name):
             self.missing(name, node)
         return HOLE if operator == "?" else default
 
-    def _expand_reference(self, names: Words, node: Node) -> Words:
+    def _evaluate_reference(self, names: Words, node: Node) -> Words:
         """Return what `${!name}` gives: the value of each variable that `name` may hold the name of."""
         values: list[Words] = []
         for pieces in names:
             name = pieces[0] if len(pieces) == 1 else None
             if name is None:
                 self.missing_reference(node)
-            values.append(HOLE if name is None else self.variable(name, node))
-        return limit_texts((pieces for value in values for pieces in value), MAX_ALTERNATIVES) or HOLE
+            values.append(HOLE if name is None else self.evaluate_variable(name, node))
+        return list_bounded_texts((pieces for value in values for pieces in value), MAX_ALTERNATIVES) or HOLE
 
-    def variable(self, name: str, node: Node) -> Words:
+    def evaluate_variable(self, name: str, node: Node) -> Words:
         """Return the value of a variable, positional ones included."""
         found = self.state.variables.get(name)
         if found is not None:
@@ -231,27 +231,31 @@ class Expander:
         if name in _PREDEFINED:
             return _PREDEFINED[name]
         if name.isdigit() or name in {"@", "*"}:
-            return self._expand_positional(name)
+            return self._evaluate_positional(name)
         self.missing(name, node)
         return HOLE
 
-    def _expand_positional(self, name: str) -> Words:
-        given = self.state.positional
-        if given is None:
+    def _evaluate_positional(self, name: str) -> Words:
+        positional = self.state.positional
+        if positional is None:
             return HOLE
         if name in {"@", "*"}:
-            return join_words([part for one in given for part in (one, ((" ",),))][:-1]) if given else EMPTY
+            return (
+                build_joined_word([part for one in positional for part in (one, ((" ",),))][:-1])
+                if positional
+                else EMPTY
+            )
         index = int(name) - 1
-        return given[index] if index < len(given) else EMPTY
+        return positional[index] if index < len(positional) else EMPTY
 
-    def _visit_substitutions(self, node: Node) -> None:
+    def _run_substitutions(self, node: Node) -> None:
         pending = [node]
         while pending:
             one = pending.pop()
             if one.type in {"command_substitution", "process_substitution"}:
                 self.substitute(one)
             elif one.type in {"expansion", "simple_expansion"}:
-                self._expand_parameter(one)
+                self._evaluate_parameter(one)
             else:
                 pending.extend(one.named_children)
 
@@ -262,14 +266,14 @@ _EDITED_DIRECTORY: Final[dict[str, Words]] = {
 }  # fmt: skip
 
 
-def _unquote_text(data: bytes) -> str:
+def _decode_quoted(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
     if "\\" not in text:
         return text
     return re.sub(r"\\([$`\"\\\n])", lambda found: found[1].strip("\n"), text)
 
 
-def resolve_escapes(text: str) -> str:
+def decode_escapes(text: str) -> str:
     """Return a text with the escapes of `$'…'` and `echo -e` resolved."""
 
     def character(found: re.Match[str]) -> str:
@@ -283,9 +287,9 @@ def resolve_escapes(text: str) -> str:
     return _ANSI.sub(character, text)
 
 
-def _expand_braces(word: Words) -> list[Words]:
+def _split_braces(word: Words) -> list[Words]:
     """Expand `{a,b}` and `{1..3}`: one field for each; with many alternatives the word stays whole."""
-    text = read_known_text(word)
+    text = find_known_text(word)
     found = _BRACES.search(text) if text is not None else None
     if text is None or found is None:
         return [word]
@@ -298,16 +302,18 @@ def _expand_braces(word: Words) -> list[Words]:
         ((text[: found.start()] + one + text[found.end() :],),) for one in found[1].split(",")
     ]
     # The rest of the word may hold braces too.
-    return _limit_fields([inner for one in _limit_fields(fields) for inner in _expand_braces(one)])
+    return _list_bounded_fields(
+        [inner for one in _list_bounded_fields(fields) for inner in _split_braces(one)]
+    )
 
 
-def _split(word: Words) -> list[Words]:
+def _split_fields(word: Words) -> list[Words]:
     """Split an unquoted expansion into fields, where its text is known."""
     has_blanks = any(piece is not None and _BLANKS.search(piece) for pieces in word for piece in pieces)
     if not has_blanks:
         return [word]
     if len(word) > 1:
-        return _limit_fields([field for one in word for field in _split((one,))])
+        return _list_bounded_fields([field for one in word for field in _split_fields((one,))])
     fields: list[list[str | None]] = [[]]
     for piece in word[0]:
         if piece is None:
@@ -317,23 +323,23 @@ def _split(word: Words) -> list[Words]:
         fields[-1].append(first)
         fields.extend([part] for part in others)
     known = (tuple(part for part in field if part != "") for field in fields)
-    return _limit_fields([(field,) for field in known if field]) or [EMPTY]
+    return _list_bounded_fields([(field,) for field in known if field]) or [EMPTY]
 
 
-def _limit_fields(fields: list[Words]) -> list[Words]:
+def _list_bounded_fields(fields: list[Words]) -> list[Words]:
     """Return at most so many fields: the last one may be any of those that do not fit."""
     if len(fields) <= _MAX_FIELDS:
         return fields
     rest = (pieces for field in fields[_MAX_FIELDS - 1 :] for pieces in field)
-    return [*fields[: _MAX_FIELDS - 1], limit_texts(rest, MAX_ALTERNATIVES)]
+    return [*fields[: _MAX_FIELDS - 1], list_bounded_texts(rest, MAX_ALTERNATIVES)]
 
 
-def _restore_blanks(word: Words) -> Words:
+def _with_blanks(word: Words) -> Words:
     return tuple(tuple(piece and piece.translate(_UNPROTECT) for piece in pieces) for pieces in word)
 
 
-def _slice_word(value: Words, operator: str) -> Words:
-    text = read_known_text(value)
+def _compute_slice(value: Words, operator: str) -> Words:
+    text = find_known_text(value)
     numbers = [part.strip() for part in operator[1:].split(":")]
     if text is None or not all(_NUMBER.match(number) for number in numbers):
         return HOLE
@@ -345,8 +351,8 @@ def _slice_word(value: Words, operator: str) -> Words:
     return ((text[start:length] if length < 0 else text[start : start + length],),)
 
 
-def _replace_in_word(value: Words, operator: str) -> Words:
-    text = read_known_text(value)
+def _compute_replacement(value: Words, operator: str) -> Words:
+    text = find_known_text(value)
     parts = _REPLACING.fullmatch(operator)
     if text is None or parts is None or not parts[2]:
         return HOLE
@@ -358,8 +364,8 @@ def _replace_in_word(value: Words, operator: str) -> Words:
 _REPLACING: Final = re.compile(r"(//?)((?:\\.|[^\\/*?\[$`\"'#%])*)(?:/([^*?\[$`\"']*))?")
 
 
-def _trim_word(value: Words, operator: str) -> Words:
-    text = read_known_text(value)
+def _compute_trimmed(value: Words, operator: str) -> Words:
+    text = find_known_text(value)
     if text is None:
         return HOLE
     if operator in _CASES:
@@ -369,7 +375,7 @@ def _trim_word(value: Words, operator: str) -> Words:
     quotes_pattern = plain != pattern and any(one in pattern for one in "*?[")
     is_expanded = any(one in plain for one in "$`\\")
     if operator[0] in "#%" and not quotes_pattern and not is_expanded:
-        cut = _cut_match(text, plain, operator)
+        cut = _compute_cut(text, plain, operator)
         if cut is not None:
             return ((cut,),)
     # Any part of a plain name is one.
@@ -388,7 +394,7 @@ _CASES: Final[dict[str, Callable[[str], str]]] = {
 _MAX_CUT: Final = 256
 
 
-def _cut_match(text: str, pattern: str, operator: str) -> str | None:
+def _compute_cut(text: str, pattern: str, operator: str) -> str | None:
     """Return what is left of a text without the beginning (`#`) or end (`%`) that a pattern matches."""
     is_start, is_longest = operator[0] == "#", operator[1:2] == operator[0]
     literal = pattern.removeprefix("*") if is_start else pattern.removesuffix("*")
@@ -420,7 +426,7 @@ def _get_rest_beyond(text: str, literal: str, *, is_start: bool, is_longest: boo
 
 # What changes each alternative of a value, by the first character of the operator.
 _EDITS: Final[dict[str, Callable[[Words, str], Words]]] = {
-    ":": _slice_word,
-    "/": _replace_in_word,
-    **dict.fromkeys("#%^,", _trim_word),
+    ":": _compute_slice,
+    "/": _compute_replacement,
+    **dict.fromkeys("#%^,", _compute_trimmed),
 }
