@@ -31,7 +31,7 @@ from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, clock
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.plugins import make_bandit_scanner
+from spanproof.sandbox.scanners.plugins import build_bandit_scanner
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.source import Source
 
@@ -119,7 +119,7 @@ def main() -> None:
 
 def _print_times(pipeline: Pipeline, cells: Sequence[str]) -> None:
     """Print the processor time of one scan, of ours and of bandit in turn, under the same load."""
-    bandit = make_bandit_scanner()
+    bandit = build_bandit_scanner()
     boundary = Boundary(Policy())
 
     def run_bandit(cell: str) -> None:

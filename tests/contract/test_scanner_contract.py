@@ -10,12 +10,12 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, clock
 from spanproof.sandbox.scanners.model import Finding
-from spanproof.sandbox.scanners.pipeline import make_default_scanners
+from spanproof.sandbox.scanners.pipeline import list_default_scanners
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import Source
 
-_SCANNERS = make_default_scanners()
+_SCANNERS = list_default_scanners()
 _ALL = pytest.mark.parametrize("scanner", _SCANNERS, ids=lambda one: one.name)
 _ANY = frozenset({"python", "bash", "sql", "javascript", "text"})
 _SECRET = "gh" + "p_" + "a8Xk29dLqPz0Wm3v7TnB5cR1yE4uHs6gJf2Q"
@@ -33,7 +33,7 @@ def _scan(scanner: Scanner, text: str, seconds: float = 20.0) -> list[tuple[Find
         report = Report()
         context = Context(Boundary(Policy()), report, clock() + seconds, salt=b"contract")
         scanner.scan(context, Source(language, text))
-        found.append(report.findings())
+        found.append(report.list_findings())
     return found
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spanproof.evaluators.engine import Engine
 from spanproof.evaluators.model import RunEvaluation
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.secret_formats import FORMATS, find_secrets, translate
+from spanproof.sandbox.scanners.secret_formats import FORMATS, iter_secrets, to_python_pattern
 from spanproof.suites import SuiteError, build_case, iter_promotions, load_suite, promote_run
 from spanproof.suites.promote import Change, Promoting
 from spanproof.suites.redact import build_redacted_case
@@ -136,10 +136,10 @@ def test_every_format_keeps_its_form_and_loses_its_value(blind, data):
     form = data.draw(
         st.sampled_from([each for each in FORMATS if each.name != "private-key" and not each.named])
     )
-    secret = data.draw(st.from_regex(translate(form.pattern), fullmatch=True).filter(str.isascii))
+    secret = data.draw(st.from_regex(to_python_pattern(form.pattern), fullmatch=True).filter(str.isascii))
     evaluation = blind.evaluate(leaking(task=f"Charge <{secret}> now", key="none"))
     case, _ = build_redacted_case(build_case(evaluation, RUN_ID), evaluation)
     text = f"<{secret}>"
-    known = {text[each.start : each.end] for each in find_secrets(text, text.lower()) if not each.form.named}
+    known = {text[each.start : each.end] for each in iter_secrets(text, text.lower()) if not each.form.named}
     for value in known:
         assert value not in (case.task or "")

@@ -20,7 +20,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from spanproof.sandbox.scanners.learned_orders import LIKELY, SURE, iter_grams, split_tokens
-from spanproof.sandbox.scanners.source import lower_case
+from spanproof.sandbox.scanners.source import to_lower_case
 
 _ROOT = Path(__file__).parents[2]
 _SETS = _ROOT / "tests" / "golden" / "rails"
@@ -70,7 +70,7 @@ def train_model(texts: Labelled, paragraphs: list[str]) -> tuple[int, dict[str, 
 
 def list_grams(text: str) -> list[str]:
     """Return the words of a text, alone and in rows."""
-    return list(iter_grams(split_tokens(lower_case(text))))
+    return list(iter_grams(split_tokens(to_lower_case(text))))
 
 
 def main() -> None:

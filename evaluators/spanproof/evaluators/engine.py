@@ -193,7 +193,7 @@ class Engine:
     def _run_scans(self, trace: Trace, runs: Sequence[Run]) -> tuple[dict[str, Scan], dict[str, Policy]]:
         """Return what the scanners say of each snippet, and the policy that holds for it, by its id."""
         gates = {
-            snippet.id: self._pipeline.for_subject(build_subject(trace, run, snippet))
+            snippet.id: self._pipeline.with_subject(build_subject(trace, run, snippet))
             for run in runs
             for snippet in run.snippets
         }

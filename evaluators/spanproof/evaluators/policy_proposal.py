@@ -289,7 +289,7 @@ class _Learner:
         match kind:
             case UseKind.READ | UseKind.WRITE:
                 action = Action.READ if kind is UseKind.READ else Action.WRITE
-                if Boundary(self._base).path(action, (value,)) is None:
+                if Boundary(self._base).evaluate_path(action, (value,)) is None:
                     return None
                 return f"{kind}_roots", _get_root(value)
             case UseKind.COMMAND:

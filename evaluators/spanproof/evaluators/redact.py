@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from spanproof.reading.text_cache import cache_short_texts
 from spanproof.sandbox.scanners.model import Finding, Scan
-from spanproof.sandbox.scanners.secret_formats import mask_secrets
+from spanproof.sandbox.scanners.secret_formats import without_secrets
 from spanproof.trace import Errored, Evidence, Outcome, Scored, Skipped, Snippet
 
 MAX_QUOTED = 2_000
@@ -28,7 +28,7 @@ _RECOGNISABLE = 8
 @cache_short_texts(4096)
 def with_masked_formats(text: str) -> str:
     """Return the text with everything in a provider's format of secrets replaced by the format's name."""
-    return mask_secrets(text, lambda name: f"[{name}]")
+    return without_secrets(text, lambda name: f"[{name}]")
 
 
 def list_secrets(snippets: Iterable[Snippet], scans: Mapping[str, Scan]) -> list[str]:

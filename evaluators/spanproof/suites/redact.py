@@ -22,8 +22,8 @@ from typing import Any
 from spanproof.evaluators.answers import parse_pattern
 from spanproof.evaluators.model import TraceEvaluation
 from spanproof.evaluators.redact import list_secrets
-from spanproof.sandbox.scanners.secret_formats import Secret, find_secrets
-from spanproof.sandbox.scanners.source import lower_case
+from spanproof.sandbox.scanners.secret_formats import Secret, iter_secrets
+from spanproof.sandbox.scanners.source import to_lower_case
 from spanproof.suites.case import Case
 from spanproof.suites.errors import SuiteError
 from spanproof.trace import Snippet, Trace, snippet_id
@@ -123,7 +123,7 @@ class _Fakes:
 
 def _iter_keys(text: str) -> Iterator[Secret]:
     """Yield what has a provider's format; of a private key the lines are replaced, not the whole."""
-    for found in find_secrets(text, lower_case(text)):
+    for found in iter_secrets(text, to_lower_case(text)):
         if not found.form.named and found.form.name != "private-key":
             yield found
 

@@ -77,7 +77,7 @@ def run_altered(case: Case, change: Alteration, pipeline: Pipeline, sandbox: San
     trace, run = get_frozen_run(case)
     altered = build_altered_run(run, change, f"case {case.id}")
     gates = {
-        snippet.id: pipeline.for_subject(build_subject(trace, altered, snippet))
+        snippet.id: pipeline.with_subject(build_subject(trace, altered, snippet))
         for snippet in altered.snippets
     }
     scans = {

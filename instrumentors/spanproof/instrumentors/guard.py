@@ -212,7 +212,7 @@ class Guard:
 
     def _scan(self, code: str, language: str, subject: Mapping[str, str]) -> Scan:
         if self._pipeline is not None:
-            return self._pipeline.for_subject(subject).scan(language, code)
+            return self._pipeline.with_subject(subject).scan(language, code)
         assert self._client is not None
         try:
             return self._client.scan(code, language, subject)

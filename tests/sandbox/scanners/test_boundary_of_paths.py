@@ -13,7 +13,7 @@ _BOUNDARY = Boundary(Policy())
 
 
 def _rule(action: Action, pieces: Pieces, *, names: bool = False) -> str | None:
-    crossing = _BOUNDARY.path(action, pieces, holes_are_names=names)
+    crossing = _BOUNDARY.evaluate_path(action, pieces, holes_are_names=names)
     return crossing.rule if crossing is not None else None
 
 
@@ -99,6 +99,6 @@ def test_a_path_is_inside_exactly_when_its_normal_form_is(parts: list[str], abso
     ],
 )  # fmt: skip
 def test_a_host_is_judged_by_its_plain_form(host: str, rule: str | None) -> None:
-    crossing = _BOUNDARY.host(host)
+    crossing = _BOUNDARY.evaluate_host(host)
 
     assert (crossing.rule if crossing is not None else None) == rule

@@ -10,7 +10,7 @@ from spanproof.sandbox.scanners.javascript.script import SINKS as SCRIPT_SINKS
 from spanproof.sandbox.scanners.python.effects import CHECKS
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS
 from spanproof.sandbox.scanners.reader.effects import check_effects, read_effects
-from spanproof.sandbox.scanners.rules import explain_call, find_rule
+from spanproof.sandbox.scanners.rules import describe_call, get_rule
 from spanproof.sandbox.scanners.shell.catalogue import DENIED, FETCH_OPTIONS, OPERANDS
 
 _TABLES = {
@@ -43,8 +43,8 @@ def test_each_rule_that_a_data_file_names_is_in_the_catalogue() -> None:
     ]
 
     for rule in [*named, *DENIED.values()]:
-        assert find_rule(rule)
-    assert not (missing := [rule for rule in named if not explain_call("f", rule)]), missing
+        assert get_rule(rule)
+    assert not (missing := [rule for rule in named if not describe_call("f", rule)]), missing
 
 
 def test_roles_of_operands_and_options_are_known() -> None:

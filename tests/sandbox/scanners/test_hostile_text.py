@@ -14,7 +14,7 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners import context, grammar
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pipeline import Pipeline, make_default_scanners
+from spanproof.sandbox.scanners.pipeline import Pipeline, list_default_scanners
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.source import Source
 
@@ -186,7 +186,7 @@ def test_a_large_program_is_read_to_its_end(language: str, deadline: Deadline) -
         assert _PIPELINE.scan(language, source).verdict in {Verdict.ALLOW, Verdict.REVIEW}
 
 
-_OWN = {scanner.name: scanner for scanner in make_default_scanners()}
+_OWN = {scanner.name: scanner for scanner in list_default_scanners()}
 _CODE_OF = {
     "python": ("python", "x = [str(n) for n in range(9)]\n"),
     "weaknesses": ("python", "x = hashlib.sha256(b'a')\n"),

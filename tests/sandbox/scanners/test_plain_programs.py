@@ -105,8 +105,8 @@ def _list_missed(
             continue
         count += 1
         report = Report()
-        python.read_program(Context(boundary, report, clock() + 60), text, module, source.python_nodes)
-        missed += [(text, one) for one in report.findings()]
+        python.check_program(Context(boundary, report, clock() + 60), text, module, source.python_nodes)
+        missed += [(text, one) for one in report.list_findings()]
     return count, missed
 
 
@@ -129,7 +129,7 @@ def test_examples_of_documentation_that_only_compute_have_no_finding(package: st
 
 @pytest.mark.parametrize("name", _PLAIN)
 def test_what_only_computes_is_not_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python, "read_program", pytest.fail)
+    monkeypatch.setattr(python, "check_program", pytest.fail)
 
     assert Pipeline().scan("python", _PLAIN[name]).verdict is Verdict.ALLOW
 

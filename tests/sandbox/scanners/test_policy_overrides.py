@@ -59,10 +59,10 @@ def test_a_pipeline_judges_each_subject_by_its_policy() -> None:
     code = "import requests\nrequests.get('https://billing.example/x')"
 
     assert pipeline.scan("python", code).verdict is Verdict.DENY
-    billing = pipeline.for_subject({"agent": "billing-us"})
+    billing = pipeline.with_subject({"agent": "billing-us"})
     assert billing.scan("python", code).verdict is Verdict.ALLOW
-    assert pipeline.for_subject({"agent": "billing-fr"}) is billing
-    assert pipeline.for_subject({"agent": "research"}) is pipeline
+    assert pipeline.with_subject({"agent": "billing-fr"}) is billing
+    assert pipeline.with_subject({"agent": "research"}) is pipeline
 
 
 def test_fingerprints_are_the_same_for_every_subject() -> None:
@@ -70,7 +70,7 @@ def test_fingerprints_are_the_same_for_every_subject() -> None:
     code = "token = '" + "gh" + "p_" + "a8Xk29dLqPz0Wm3v7TnB5cR1yE4uHs6gJf2Q'"
     marks = {
         one.fingerprint
-        for each in (pipeline, pipeline.for_subject({"agent": "billing-us"}))
+        for each in (pipeline, pipeline.with_subject({"agent": "billing-us"}))
         for one in each.scan("python", code).findings
         if one.rule == "secret.github-token"
     }

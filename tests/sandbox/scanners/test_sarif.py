@@ -13,7 +13,7 @@ from jsonschema import Draft7Validator, FormatChecker
 
 from spanproof.sandbox.policy_file import parse_policy
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.rules import RULES, find_anchor
+from spanproof.sandbox.scanners.rules import RULES, get_anchor
 from spanproof.sandbox.scanners.sarif import build_sarif_log
 
 _ROOT = Path(__file__).parents[3]
@@ -83,6 +83,6 @@ def test_a_rule_links_to_where_the_documentation_is(address: str) -> None:
 
 def test_every_anchor_is_in_the_documentation() -> None:
     prefixes = ["python.", "secret.github-token", "user.mine", "topic.pay", "bandit.blacklist"]
-    for anchor in {find_anchor(rule) for rule in [*RULES, *prefixes[1:], "python.file.read-outside"]}:
+    for anchor in {get_anchor(rule) for rule in [*RULES, *prefixes[1:], "python.file.read-outside"]}:
         file, _, mark = anchor.partition("#")
         assert re.search(rf'id="{re.escape(mark)}"', (_ROOT / file).read_text(encoding="utf-8")), anchor

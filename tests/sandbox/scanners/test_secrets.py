@@ -19,10 +19,10 @@ from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.secret_formats import (
     FORMATS,
     Format,
-    find_secrets,
     format_title,
-    mask_secrets,
-    translate,
+    iter_secrets,
+    to_python_pattern,
+    without_secrets,
 )
 
 _PIPELINE = Pipeline()
@@ -87,10 +87,10 @@ _CATEGORIES = {
 def _made_by(form: Format) -> Iterator[tuple[str, str]]:
     """Texts with a match of a format, and the match; a fixed number of them."""
     chance = random.Random(form.name)
-    tree = _parser.parse(translate(form.pattern), re.ASCII)
+    tree = _parser.parse(to_python_pattern(form.pattern), re.ASCII)
     for _ in range(60):
         match = _make(tree, chance)
-        if re.search(translate(form.pattern), f"\n{match}\n", re.ASCII):
+        if re.search(to_python_pattern(form.pattern), f"\n{match}\n", re.ASCII):
             yield f"# {form.keywords[0]}\n{match}\n", match
 
 
@@ -100,7 +100,7 @@ def test_a_format_finds_what_its_pattern_makes(form: Format) -> None:
         return
     language = _LANGUAGE_OF_PATH[form.path] if form.path else "text"
     texts = [text for text, _ in _made_by(form)]
-    found = [form in {one.form for one in find_secrets(text, text.lower(), language)} for text in texts]
+    found = [form in {one.form for one in iter_secrets(text, text.lower(), language)} for text in texts]
 
     assert texts, "no text was made"
     assert any(found), f"{form.name} found none of {len(found)}, for example {texts[0]!r}"
@@ -109,7 +109,7 @@ def test_a_format_finds_what_its_pattern_makes(form: Format) -> None:
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
 def test_no_format_takes_more_than_linear_time(form: Format) -> None:
     chance = random.Random(form.name)
-    whole = _make(_parser.parse(translate(form.pattern), re.ASCII), chance)
+    whole = _make(_parser.parse(to_python_pattern(form.pattern), re.ASCII), chance)
     word = form.keywords[0]
     language = _LANGUAGE_OF_PATH.get(form.path, "text")
     for unit in (
@@ -122,7 +122,7 @@ def test_no_format_takes_more_than_linear_time(form: Format) -> None:
     ):
         text = (unit * 4_000)[:4_000]
         started = clock()
-        sum(1 for _ in find_secrets(text, text.lower(), language))
+        sum(1 for _ in iter_secrets(text, text.lower(), language))
         # The slowest takes 0.003 s; one that grew with the square would take many seconds.
         assert clock() - started < 2, f"{form.name} is slow on {unit[:60]!r} again and again"
 
@@ -141,7 +141,7 @@ def test_no_format_takes_more_than_linear_time(form: Format) -> None:
     ],
 )
 def test_a_pattern_is_translated(given: str, wanted: str) -> None:
-    assert translate(given) == wanted
+    assert to_python_pattern(given) == wanted
 
 
 _LOOK_ALIKES: list[Callable[[random.Random], str]] = [
@@ -241,10 +241,10 @@ def test_secrets_are_masked_by_their_form_alone() -> None:
     secret = "gh" + "p_" + _random_text(_LETTERS, 36, random.Random(1))
 
     assert (
-        mask_secrets(f"a {secret} and {secret}.", lambda name: f"<{name}>")
+        without_secrets(f"a {secret} and {secret}.", lambda name: f"<{name}>")
         == "a <github-token> and <github-token>."
     )
-    assert mask_secrets("plain words", str) == "plain words"
+    assert without_secrets("plain words", str) == "plain words"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from spanproof.sandbox.policy import Aggregation, Policy
 from spanproof.sandbox.policy_file import load_policy, parse_policy
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Severity, Verdict
-from spanproof.sandbox.scanners.patterns import find_pattern_problem
+from spanproof.sandbox.scanners.patterns import describe_pattern_problem
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.rules import Rule
 from spanproof.sandbox.scanners.sarif import build_sarif_log
@@ -66,7 +66,7 @@ def test_a_pattern_that_may_not_be_linear_is_refused_with_the_reason(pattern: st
 
 @pytest.mark.parametrize("pattern", ["foo", "foo.*bar", r"\w++\s{0,3}=", "(?:a|b)c{1,9}", "(?:ab)+x"])
 def test_a_bounded_pattern_is_taken(pattern: str) -> None:
-    assert find_pattern_problem(pattern) == ""
+    assert describe_pattern_problem(pattern) == ""
 
 
 def test_a_python_file_beside_the_policy_holds_scanners(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from spanproof.cli.output.words import format_count
 from spanproof.cli.problems import UsageProblem
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
 from spanproof.sandbox.scanners.pipeline import Pipeline
-from spanproof.sandbox.scanners.rules import find_anchor
+from spanproof.sandbox.scanners.rules import get_anchor
 from spanproof.sandbox.scanners.sarif import build_sarif_log
 from spanproof.sandbox.scanners.score import compute_security_score
 
@@ -124,7 +124,7 @@ def _to_finding_row(finding: Finding) -> Row:
             finding, "rule severity verdict line column end_line end_column message remedy cwe fingerprint"
         ),
         "fingerprint": finding.fingerprint or None,
-        "documentation": find_anchor(finding.rule),
+        "documentation": get_anchor(finding.rule),
     }
 
 

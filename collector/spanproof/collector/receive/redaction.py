@@ -18,7 +18,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from spanproof.collector.receive.values import Node, Values, encode_texts, is_document
 from spanproof.config.model import RedactionRules
 from spanproof.evaluators.answers import parse_pattern
-from spanproof.sandbox.scanners.secret_formats import MASKED_KEYWORDS, mask_secrets
+from spanproof.sandbox.scanners.secret_formats import MASKED_KEYWORDS, without_secrets
 from spanproof.semconv import spanproof as ours
 
 _MARKS: Final = (ours.CONTENT_TRUNCATED, ours.CONTENT_REDACTED)
@@ -167,7 +167,7 @@ class Redactor:
         for pattern in self._patterns:
             if pattern.search(text) is not None:
                 text = pattern.sub(lambda _: self._replacement, text)
-        return mask_secrets(text, lambda _: self._replacement) if self._secrets else text
+        return without_secrets(text, lambda _: self._replacement) if self._secrets else text
 
     def _hides(self, key: str) -> bool:
         lowered = key.lower()

@@ -22,7 +22,7 @@ from pathlib import Path
 from spanproof.collector.verdicts.model import Job, Scanned
 from spanproof.config.verdicts import Verdicts
 from spanproof.sandbox.scanners.model import Finding
-from spanproof.sandbox.scanners.rules import find_rule
+from spanproof.sandbox.scanners.rules import get_rule
 
 log = logging.getLogger(__name__)
 
@@ -192,7 +192,7 @@ class _Process:
 
 def _build_unscanned(rule: str, reason: str) -> Scanned:
     """Return the verdict of a rule on code that could not be scanned."""
-    described = find_rule(rule)
+    described = get_rule(rule)
     log.warning("a request for a verdict is answered %s: %s", described.verdict, reason)
     finding = Finding(
         rule, described.severity, described.verdict, 1, 1, 1, 1, f"not scanned: {reason}", described.remedy

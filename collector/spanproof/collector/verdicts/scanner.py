@@ -32,7 +32,7 @@ def run_scan(pipeline: Pipeline, job: Job) -> Scanned:
     """Return what the scan of a job found; never raises."""
     try:
         if isinstance(job, SnippetJob):
-            found = pipeline.for_subject(dict(job.subject)).scan(job.language, job.code)
+            found = pipeline.with_subject(dict(job.subject)).scan(job.language, job.code)
             return _build_scanned([("", job.language, found)])
         return _build_scanned(list(_iter_trace_scans(pipeline, job)))
     except Exception as failure:  # noqa: BLE001 - the caller gets no verdict, and why
@@ -51,7 +51,7 @@ def _iter_trace_scans(pipeline: Pipeline, job: TraceJob) -> Iterator[tuple[str, 
             for snippet in run.snippets
         }
         for snippet in snippets:
-            gate = pipeline.for_subject(subjects.get(snippet.id, {"language": snippet.language.value}))
+            gate = pipeline.with_subject(subjects.get(snippet.id, {"language": snippet.language.value}))
             yield snippet.span_id, snippet.language.value, gate.scan(snippet.language.value, snippet.source)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from spanproof.sandbox.scanners.grammar import parse
+from spanproof.sandbox.scanners.grammar import find_tree
 
 KNOWN: Final[Mapping[str, str]] = {"lodash": "lodash@4.17.21"}
 """Packages that need not be named in `packages`, with the version that is used then."""
@@ -52,7 +52,7 @@ def format_namespaces(language: str, source: str) -> str:
 def _iter_imports(language: str, source: str) -> Iterator[tuple[str, Any]]:
     """Yield the module's name and the syntax node of each import at the top of a file."""
     data = source.encode("utf-8", "replace")
-    tree = parse(language, data)
+    tree = find_tree(language, data)
     for node in tree.root_node.children if tree else ():
         module = node.child_by_field_name("source") if node.type == "import_statement" else None
         if module is not None:

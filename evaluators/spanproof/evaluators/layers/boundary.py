@@ -306,7 +306,8 @@ def list_refused_attempts(attempts: Sequence[Attempt], policy: Policy) -> list[A
 def _is_outside_policy(boundary: PolicyBoundary, attempt: Attempt, ran: AbstractSet[str]) -> bool:
     if attempt.kind is AttemptKind.FILE:
         is_outside = all(
-            boundary.path(action, (attempt.target,)) is not None for action in (Action.READ, Action.WRITE)
+            boundary.evaluate_path(action, (attempt.target,)) is not None
+            for action in (Action.READ, Action.WRITE)
         )
         return is_outside and not is_opened_by_allowed(boundary.policy, ran, attempt.target)
     if attempt.kind is AttemptKind.NETWORK:
@@ -314,7 +315,7 @@ def _is_outside_policy(boundary: PolicyBoundary, attempt: Attempt, ran: Abstract
         host = host.strip("[]")
         # A look-up of a name is the first half of reaching it; the port of the second half is not known yet.
         port_number = int(port) if port.isdigit() and port != _DNS else None
-        is_outside = boundary.host(host, port_number) is not None
+        is_outside = boundary.evaluate_host(host, port_number) is not None
         return is_outside and not is_opened_by_allowed(boundary.policy, ran, host)
     return not is_opened_by_allowed(boundary.policy, ran, attempt.target)
 

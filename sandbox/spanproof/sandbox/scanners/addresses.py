@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from spanproof.sandbox.scanners.catalogue import read_sections
-from spanproof.sandbox.scanners.phrases import compile_phrases
+from spanproof.sandbox.scanners.phrases import build_phrase_pattern
 
 # Characters before a noun in which its clause begins, and behind it in which its address ends.
 _LEAD: Final = 110
@@ -25,20 +25,20 @@ _SECTIONS: Final = read_sections("addresses")
 _WORDS: Final = _SECTIONS["words"]
 
 
-def _compile(section: str, before: str = "", after: str = "") -> re.Pattern[str]:
-    return compile_phrases(_SECTIONS[section].values(), _WORDS, before, after)
+def _build_section_pattern(section: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    return build_phrase_pattern(_SECTIONS[section].values(), _WORDS, before, after)
 
 
 _NOUN: Final = re.compile(
     r"(?<![\w./-])(?:"
     + "|".join(
-        f"(?P<{kind}>{compile_phrases([pattern], _WORDS).pattern})"
+        f"(?P<{kind}>{build_phrase_pattern([pattern], _WORDS).pattern})"
         for kind, pattern in _SECTIONS["nouns"].items()
     )
-    + rf")(?!\w|{compile_phrases(_SECTIONS['not-models'].values(), _WORDS).pattern})"
+    + rf")(?!\w|{build_phrase_pattern(_SECTIONS['not-models'].values(), _WORDS).pattern})"
 )
-_MODEL_KIND: Final = _compile("after-sure", r"(?<![\w-])", r"(?:[ -]\w{1,14}){0,2}[ -]$")
-_PEOPLE: Final = _compile("people", r"(?<![\w-])", r"[ -]$")
+_MODEL_KIND: Final = _build_section_pattern("after-sure", r"(?<![\w-])", r"(?:[ -]\w{1,14}){0,2}[ -]$")
+_PEOPLE: Final = _build_section_pattern("people", r"(?<![\w-])", r"[ -]$")
 # What one does with a model that is not spoken to: `if you are using an AI assistant`.
 _USING: Final = re.compile(
     r"\b(?:us(?:e|es|ing)|have|has|work(?:s|ing)? with|build(?:s|ing)?|run(?:s|ning)?|ask(?:s|ing)?)\b"
@@ -47,35 +47,35 @@ _USING: Final = re.compile(
 _EMBEDDED: Final = re.compile(r"\b(?:how|whether|what|where|why|which)\b")
 # Where a clause begins: at a mark, a comment's beginning or a new line.
 _CLAUSE: Final = re.compile(r"[\n.!?;:>\"'“”‘«»()\[\]{}|*#=<`,@★–—•]|//|--|/\*")
-_NOTE: Final = _compile("note", r"^(?:.{0,40}\b)?", r"\s?$")
-_DIRECTED: Final = _compile("directed", r"^", r"\s?$")
-_GREETING: Final = _compile("greeting", r"^", r"\s?$")
-_CONDITION: Final = _compile("condition", r"(?:^|\b)", r"\s?$")
+_NOTE: Final = _build_section_pattern("note", r"^(?:.{0,40}\b)?", r"\s?$")
+_DIRECTED: Final = _build_section_pattern("directed", r"^", r"\s?$")
+_GREETING: Final = _build_section_pattern("greeting", r"^", r"\s?$")
+_CONDITION: Final = _build_section_pattern("condition", r"(?:^|\b)", r"\s?$")
 _VOCATIVE: Final = re.compile(
     r"^(?:(?:the|any|every|all|each|other|this|an?) )?(?:[\w'&/-]{1,16} {1,3}){0,3}$"
 )
 # One or two words that say which model is called: `notetaker ai, …`, `grading assistant, …`.
 _NAMED: Final = re.compile(r"^(?:the )?(?:[\w-]{2,16} ){1,2}$")
-_STATEMENT: Final = _compile("statement")
+_STATEMENT: Final = _build_section_pattern("statement")
 
-_TAILS: Final = {name: compile_phrases([pattern], _WORDS) for name, pattern in _SECTIONS["tail"].items()}
+_TAILS: Final = {name: build_phrase_pattern([pattern], _WORDS) for name, pattern in _SECTIONS["tail"].items()}
 # Characters behind a noun in which a statement says what models must do.
 _MODAL_WITHIN: Final = 70
 _SENTENCE_END: Final = re.compile(r"[\n.:!?]")
-_VERB: Final = _compile(
+_VERB: Final = _build_section_pattern(
     "verbs",
-    compile_phrases([_WORDS["asked"]], _WORDS).pattern,
+    build_phrase_pattern([_WORDS["asked"]], _WORDS).pattern,
     r"(?:e?d)?(?![\w'])|\bwould you mind (?:also )?[a-z]{3,14}ing\b"
     r"|\byou are (?:now )?[a-z]{2,12}(?: now)?[,.]",
 )
-_BARE: Final = _compile("verbs", r"[\s,:;!–—-]{1,3}(?:please |now |to )?", r"(?![\w'])")
-_MILD: Final = _compile("mild", r"^[\s\W]{0,4}", r"\b")
-_TO_MODELS: Final = _compile("to-models", r"(?<!\w)")
-_HOSTILE_WORDS: Final = _compile("hostile", r"(?<!\w)")
-_MARK: Final = _compile("mark")
-_MINE: Final = _compile("mine")
-_OURS: Final = _compile("ours")
-_THIRD: Final = _compile("third", r"(?<!\w)")
+_BARE: Final = _build_section_pattern("verbs", r"[\s,:;!–—-]{1,3}(?:please |now |to )?", r"(?![\w'])")
+_MILD: Final = _build_section_pattern("mild", r"^[\s\W]{0,4}", r"\b")
+_TO_MODELS: Final = _build_section_pattern("to-models", r"(?<!\w)")
+_HOSTILE_WORDS: Final = _build_section_pattern("hostile", r"(?<!\w)")
+_MARK: Final = _build_section_pattern("mark")
+_MINE: Final = _build_section_pattern("mine")
+_OURS: Final = _build_section_pattern("ours")
+_THIRD: Final = _build_section_pattern("third", r"(?<!\w)")
 
 
 class Order(NamedTuple):
@@ -219,25 +219,25 @@ def _find_call(
 
 
 # In other languages a model is called on at the beginning of a clause, and a colon or comma follows.
-_FOREIGN_NOUN: Final = _compile("foreign-noun", r"(?<![\w-])", r"(?!\w)")
+_FOREIGN_NOUN: Final = _build_section_pattern("foreign-noun", r"(?<![\w-])", r"(?!\w)")
 # What says what a model does that is called on: `IA que resume …`.
 _RELATIVE: Final = re.compile(
     r",? (?:que|qui|che|die|der|das|která|który|которая|который)\b|,? \w{3,16}(?:ющ|вш)(?:ий|ая|ие)\b"
 )
 _COMMENT_OPENS: Final = re.compile(r"(?:<!--|/\*|//|--|#)\s{0,4}$")
-_FOREIGN_LEAD: Final = _compile("foreign-lead", r"^", r"$")
-_ABSTRACT_NOUN: Final = _compile("abstract-noun")
+_FOREIGN_LEAD: Final = _build_section_pattern("foreign-lead", r"^", r"$")
+_ABSTRACT_NOUN: Final = _build_section_pattern("abstract-noun")
 # Not before a particle that makes it a topic: `AI的应用`.
-_UNSPACED_NOUN: Final = _compile("unspaced-noun", after="(?![的のがはを은는이가을를])")
+_UNSPACED_NOUN: Final = _build_section_pattern("unspaced-noun", after="(?![的のがはを은는이가을를])")
 _FOREIGN_TAIL: Final = re.compile(r"[^\n.!?:;,。]{0,60}?(?:[:,;!：，、；！。\])»”]|\s[–—-]\s|\s\.\s)")
 # At the beginning of a clause, as imperatives are.
-_FOREIGN_ORDER: Final = _compile(
+_FOREIGN_ORDER: Final = _build_section_pattern(
     "foreign-order",
     r"(?:^|[.;:!?,\n(«“\"]|\b(?:und|oder|y|o|e|et|ou|и|i|en|ve|dan)\b)\s{0,3}(?:(?:bitte|dann|nun|immer|siempre|ahora|toujours|sempre|ora|proszę)\s)?",
 )
-_OTHER_ORDER: Final = _compile("other-order", r"(?<!\w)")
-_UNSPACED_ORDER: Final = _compile("unspaced-order")
-_FOREIGN_MINE: Final = _compile("foreign-mine")
+_OTHER_ORDER: Final = _build_section_pattern("other-order", r"(?<!\w)")
+_UNSPACED_ORDER: Final = _build_section_pattern("unspaced-order")
+_FOREIGN_MINE: Final = _build_section_pattern("foreign-mine")
 # Characters before a noun of a script without blanks in which its sentence begins.
 _UNSPACED_LEAD: Final = 16
 

@@ -87,10 +87,12 @@ class Boundary:
             Action.PERMISSION: policy.write_roots,
         }
 
-    def note_use(self, kind: UseKind, value: str) -> None:
+    def record_use(self, kind: UseKind, value: str) -> None:
         """Take note of a use whose value is known; nothing is kept here."""
 
-    def path(self, action: Action, pieces: Pieces, *, holes_are_names: bool = False) -> Crossing | None:
+    def evaluate_path(
+        self, action: Action, pieces: Pieces, *, holes_are_names: bool = False
+    ) -> Crossing | None:
         """Judge a path.
 
         Args:
@@ -106,15 +108,15 @@ class Boundary:
                 else Crossing("file.dynamic", f"{_DONE[action]} a path that is not known")
             )
         if len(pieces) == 1:
-            return self._judge_known_path(action, head)
-        return self._judge_partial_path(action, pieces, head, holes_are_names)
+            return self._evaluate_known_path(action, head)
+        return self._evaluate_partial_path(action, pieces, head, holes_are_names)
 
-    def host(self, host: str, port: int | None = None) -> Crossing | None:
+    def evaluate_host(self, host: str, port: int | None = None) -> Crossing | None:
         """Judge a host name or address, and a port where known."""
         name = _normalise_host(host)
-        self.note_use(UseKind.HOST, name)
+        self.record_use(UseKind.HOST, name)
         if port is not None:
-            self.note_use(UseKind.PORT, str(port))
+            self.record_use(UseKind.PORT, str(port))
         if name in _METADATA_HOSTS:
             return Crossing("network.metadata", f"reaches the metadata service {name}")
         if not self._allows_host(name):
@@ -126,33 +128,35 @@ class Boundary:
             return Crossing("network.port", message, format_addition("ports", port))
         return None
 
-    def host_in_pieces(self, pieces: Pieces, port: int | None = None) -> Crossing | None:
+    def evaluate_host_pieces(self, pieces: Pieces, port: int | None = None) -> Crossing | None:
         """Judge a host that may be known only in part: judged by its end."""
         if len(pieces) == 1 and pieces[0] is not None:
-            return self.host(pieces[0], port)
+            return self.evaluate_host(pieces[0], port)
         end = (pieces[-1] or "").rstrip(".").lower() if pieces else ""
         if "." in end and not any(_may_end(allowed, end) for allowed in self.policy.hosts):
             return Crossing(
                 "network.host",
-                f"reaches a host below {_make_printable(end.lstrip('.'))}, which the policy does not name",
+                f"reaches a host below {_format_printable(end.lstrip('.'))}, which the policy does not name",
             )
         return Crossing("network.dynamic", "reaches a host that is not known")
 
-    def listen(self, pieces: Pieces) -> Crossing | None:
+    def evaluate_listen(self, pieces: Pieces) -> Crossing | None:
         """Judge the address that a server binds: inside is one of the loopback that `hosts` names."""
         known = pieces[0] if len(pieces) == 1 else None
         name = _normalise_host(known or "")
         is_local = name == "localhost" or _is_loopback(name)
         if is_local and self._allows_host(name):
-            self.note_use(UseKind.HOST, name)
+            self.record_use(UseKind.HOST, name)
             return None
         if is_local:
             message = f"listens on {name}, which `hosts` does not name"
             return Crossing("network.listen", message, format_addition("hosts", name))
-        shown = "an address that is not known" if known is None else _make_printable(name) or "every address"
+        shown = (
+            "an address that is not known" if known is None else _format_printable(name) or "every address"
+        )
         return Crossing("network.listen", f"listens on {shown}, which others reach")
 
-    def url(self, pieces: Pieces) -> Crossing | None:
+    def evaluate_url(self, pieces: Pieces) -> Crossing | None:
         """Judge a URL; one without a scheme is judged as a host."""
         head = pieces[0] if pieces else ""
         if head is None:
@@ -160,29 +164,29 @@ class Boundary:
         text = head.strip().replace("\\", "/")
         scheme, separator, rest = text.partition("://")
         if separator and scheme.lower() in {"zip", "tar", "gzip", "zip+file", "tar+file"}:
-            return self.path(Action.READ, (rest.partition("!")[0], *pieces[1:]))
+            return self.evaluate_path(Action.READ, (rest.partition("!")[0], *pieces[1:]))
         if separator and scheme.lower() == "file":
             # `file://$PWD/x` begins at the work directory, which is written `.`.
             root = "" if rest.startswith("./") else "/"
-            return self.path(Action.READ, (root + rest.partition("/")[2], *pieces[1:]))
+            return self.evaluate_path(Action.READ, (root + rest.partition("/")[2], *pieces[1:]))
         if text.startswith("data:"):
             return None
         if not separator:
             text, rest = "//" + text.lstrip("/"), text
         whole = len(pieces) == 1 or any(mark in rest for mark in "/?#")
         if not whole:
-            return self.host_in_pieces(_select_host_pieces((rest, *pieces[1:])))
-        return self._split_url(text)
+            return self.evaluate_host_pieces(_get_host_pieces((rest, *pieces[1:])))
+        return self._evaluate_known_url(text)
 
-    def environment(self, name: str) -> Crossing | None:
+    def evaluate_variable(self, name: str) -> Crossing | None:
         """Judge the reading of an environment variable; an empty name means all of them."""
-        self.note_use(UseKind.VARIABLE, name)
+        self.record_use(UseKind.VARIABLE, name)
         if name in self.policy.environment:
             return None
         line = format_addition("environment", name) if name else ""
         return Crossing("environment.read", f"reads {name or 'all variables'} from the environment", line)
 
-    def work_path(self, path: str) -> str:
+    def get_work_path(self, path: str) -> str:
         """Return the absolute, normalised form of a path as the sandbox sees it."""
         if path.startswith("~"):
             return "/home/user/" + path[1:].lstrip("/") if path[1:2] in {"", "/"} else "/home/" + path[1:]
@@ -190,71 +194,73 @@ class Boundary:
         # POSIX leaves two leading slashes alone; no file system here gives them a meaning.
         return "/" + absolute.lstrip("/")
 
-    def _split_url(self, text: str) -> Crossing | None:
+    def _evaluate_known_url(self, text: str) -> Crossing | None:
         try:
             split = urlsplit(text)
             host, port = split.hostname or "", split.port or _IMPLIED_PORTS.get(split.scheme.lower())
         except ValueError:
-            return Crossing("network.host", f"reaches a host that cannot be read: {_make_printable(text)}")
-        return self.host(unquote(host), port)
+            return Crossing("network.host", f"reaches a host that cannot be read: {_format_printable(text)}")
+        return self.evaluate_host(unquote(host), port)
 
-    def _judge_known_path(self, action: Action, text: str) -> Crossing | None:
-        path = self.work_path(text.partition("\0")[0])
+    def _evaluate_known_path(self, action: Action, text: str) -> Crossing | None:
+        path = self.get_work_path(text.partition("\0")[0])
         shown = text if text.startswith("~") else path
         if path in _ALWAYS_READABLE or path.startswith("/dev/fd/"):
             return (
                 None if action in (Action.READ, Action.WRITE) else self._build_outside_crossing(action, shown)
             )
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
-            return self.device_socket(path)
+            return self.evaluate_device_socket(path)
         if action is Action.READ and _is_absent(path):
             return None
-        self.note_use(UseKind.READ if action is Action.READ else UseKind.WRITE, path)
+        self.record_use(UseKind.READ if action is Action.READ else UseKind.WRITE, path)
         roots = self._roots[action]
         if action is Action.DELETE and path in {*roots, self.policy.work_directory}:
             return Crossing("file.delete-root", f"deletes {path}, a root directory of the boundary")
         return None if _is_below(path, roots) else self._build_outside_crossing(action, shown)
 
-    def device_socket(self, path: str) -> Crossing | None:
+    def evaluate_device_socket(self, path: str) -> Crossing | None:
         """Judge bash's network paths, `/dev/tcp/host/port`."""
         parts = path.split("/")
         host, port = parts[3], parts[4] if len(parts) > 4 else ""
-        return self.host(host, int(port) if port.isascii() and port.isdigit() else None)
+        return self.evaluate_host(host, int(port) if port.isascii() and port.isdigit() else None)
 
-    def _judge_partial_path(
+    def _evaluate_partial_path(
         self, action: Action, pieces: Pieces, head: str, holes_are_names: bool
     ) -> Crossing | None:
         if head.startswith("~") and "/" not in head:
             return Crossing(
-                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
+                "file.dynamic", f"{_DONE[action]} a path known only in part: {_format_printable(head)}…"
             )
         directory = head.rpartition("/")[0]
-        base = self.work_path(directory or ("/" if head.startswith("/") else "."))
+        base = self.get_work_path(directory or ("/" if head.startswith("/") else "."))
         roots = self._roots[action]
         climbs = any(piece is not None and ".." in piece for piece in pieces[1:])
         if _is_below(base, roots) and not climbs:
             if holes_are_names or base != self.policy.work_directory or head.strip("./"):
                 return None
             return Crossing(
-                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
+                "file.dynamic", f"{_DONE[action]} a path known only in part: {_format_printable(head)}…"
             )
         reaches_root = any(root.startswith(base.rstrip("/") + "/") for root in roots)
         if climbs or (reaches_root and not _is_below(base, roots)):
             return Crossing(
-                "file.dynamic", f"{_DONE[action]} a path known only in part: {_make_printable(head)}…"
+                "file.dynamic", f"{_DONE[action]} a path known only in part: {_format_printable(head)}…"
             )
         return self._build_outside_crossing(action, base + "/…")
 
     def _build_outside_crossing(self, action: Action, path: str) -> Crossing:
         if action is not Action.READ and path.startswith(("/dev/", "/proc/", "/sys/", "/boot/")):
             return Crossing(
-                "file.device", f"{_DONE[action]} {_make_printable(path)}, a device or kernel interface"
+                "file.device", f"{_DONE[action]} {_format_printable(path)}, a device or kernel interface"
             )
         return Crossing(
             f"file.{action}-outside",
-            f"{_DONE[action]} {_make_printable(path)}, which is outside the boundary",
-            format_addition("read_roots" if action is Action.READ else "write_roots", self.work_path(path)),
-            self.work_path(path) if action is Action.READ else "",
+            f"{_DONE[action]} {_format_printable(path)}, which is outside the boundary",
+            format_addition(
+                "read_roots" if action is Action.READ else "write_roots", self.get_work_path(path)
+            ),
+            self.get_work_path(path) if action is Action.READ else "",
         )
 
     def _allows_host(self, name: str) -> bool:
@@ -271,7 +277,7 @@ class RecordingBoundary(Boundary):
         super().__init__(policy)
         self.uses: dict[UseKind, set[str]] = {kind: set() for kind in UseKind}
 
-    def note_use(self, kind: UseKind, value: str) -> None:
+    def record_use(self, kind: UseKind, value: str) -> None:
         """Keep a use; an empty value says that all of the kind are used, and names none."""
         if value:
             self.uses[kind].add(value)
@@ -304,7 +310,7 @@ def _may_end(allowed: str, end: str) -> bool:
     return allowed.endswith(end) or (allowed.startswith("*.") and end.endswith(allowed[1:]))
 
 
-def _select_host_pieces(pieces: Pieces) -> Pieces:
+def _get_host_pieces(pieces: Pieces) -> Pieces:
     """Return the pieces of a URL, after its scheme, that make its host."""
     host: list[str | None] = []
     for piece in pieces:
@@ -354,7 +360,7 @@ def _normalise_address(name: str) -> str:
         return name
 
 
-def _make_printable(text: str) -> str:
+def _format_printable(text: str) -> str:
     plain = text if len(text) <= 120 else text[:119] + "…"
     return plain if plain.isprintable() else repr(plain)[1:-1]
 

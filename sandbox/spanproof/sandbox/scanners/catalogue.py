@@ -15,7 +15,7 @@ def read_sections(name: str) -> dict[str, dict[str, str]]:
     return catalogue.read_sections(_DIRECTORY / f"{name}.txt")
 
 
-def locate_entry(key: str, *names: str) -> str:
+def describe_location(key: str, *names: str) -> str:
     """Return where an entry is, for a message: `python.txt, line 12`; the files alone where none has it."""
     for name in names:
         lines = (_DIRECTORY / f"{name}.txt").read_text(encoding="utf-8").splitlines()

@@ -48,27 +48,27 @@ def scan(context: Context, source: Source) -> None:
         for found in pattern.finditer(text):
             context.add("text.invisible", source.place(*found.span()), f"is invisible, U+{ord(found[0]):04X}")
     if source.language in _CODE_LANGUAGES:
-        _scan_identifiers(context, source)
+        _check_identifiers(context, source)
 
 
-def _scan_identifiers(context: Context, source: Source) -> None:
-    for found in _IDENTIFIER.finditer(_blank_texts(source)):
+def _check_identifiers(context: Context, source: Source) -> None:
+    for found in _IDENTIFIER.finditer(_without_texts(source)):
         word = found[0]
         if not word.isidentifier():
             continue
         normal = unicodedata.normalize("NFKC", word)
         if normal != word and normal.isascii():
             context.add("text.confusable", source.place(*found.span()), f"a name that runs as {normal}")
-        elif len(_find_scripts(word)) > 1:
+        elif len(_list_scripts(word)) > 1:
             context.add("text.confusable", source.place(*found.span()), "a name that mixes scripts")
 
 
-def _blank_texts(source: Source) -> str:
+def _without_texts(source: Source) -> str:
     """Return the text with blanks for strings and comments, but for strings of code (`f'{x}'`, `${x}`)."""
-    return _TEXTS[source.language].sub(_blank, source.text)
+    return _TEXTS[source.language].sub(_format_blank, source.text)
 
 
-def _blank(found: re.Match[str]) -> str:
+def _format_blank(found: re.Match[str]) -> str:
     text = found[0]
     return text if "{" in text or "$" in text else " " * len(text)
 
@@ -92,7 +92,7 @@ _TEXTS: Final = {
 _TEXTS["typescript"] = _TEXTS["javascript"]
 
 
-def _find_scripts(word: str) -> set[str]:
+def _list_scripts(word: str) -> set[str]:
     """Return the scripts of a word that are easily taken for one another."""
     return {
         script

@@ -80,7 +80,7 @@ class Context:
         mark = hashlib.blake2b(data, key=self.salt[:64], digest_size=8).hexdigest()
         self.report.add(rule, self.fixed_place or place, self.origin + message, verdict, fingerprint=mark)
 
-    def crossed(self, language: str, crossing: Crossing | None, place: Place, who: str) -> bool:
+    def handle_crossing(self, language: str, crossing: Crossing | None, place: Place, who: str) -> bool:
         """Report a crossing of the boundary, if it is one; `who` names the call or command."""
         if crossing is None:
             return False
@@ -89,12 +89,12 @@ class Context:
         self.add(rule, place, message, policy_line=crossing.policy_line, path=crossing.path)
         return True
 
-    def judge_variable(self, name: str) -> Crossing | None:
+    def evaluate_variable(self, name: str) -> Crossing | None:
         """Judge the reading of a variable of the environment; an empty name means all of them."""
         is_own = self.owns_environment or name in self.variables
-        return None if is_own else self.boundary.environment(name)
+        return None if is_own else self.boundary.evaluate_variable(name)
 
-    def nested(self, place: Place, origin: str) -> Context:
+    def build_nested(self, place: Place, origin: str) -> Context:
         """Return the context of a source found inside this one at `place`."""
         return replace(
             self,

@@ -76,7 +76,7 @@ def _decode_tags(stretch: str) -> str:
     return "".join(chr(ord(character) - _TAGS) for character in stretch)
 
 
-def _join_letters(stretch: str) -> str:
+def _decode_spaced_letters(stretch: str) -> str:
     words = re.split(r"[ ]{2,}|\s*[|/]\s*", stretch)
     return " ".join(re.sub(r"[ ._·-]", "", word) for word in words)
 
@@ -96,7 +96,10 @@ _STRETCHES: Final[tuple[tuple[re.Pattern[str], Callable[[str], str]], ...]] = (
         _decode_escapes,
     ),
     (re.compile("[\U000e0020-\U000e007e]{8,4000}"), _decode_tags),
-    (re.compile(r"(?<!\w)(?:[A-Za-z][:,.!]?(?:[ ]{1,4}|[._·-])){10,2000}[A-Za-z](?!\w)"), _join_letters),
+    (
+        re.compile(r"(?<!\w)(?:[A-Za-z][:,.!]?(?:[ ]{1,4}|[._·-])){10,2000}[A-Za-z](?!\w)"),
+        _decode_spaced_letters,
+    ),
 )
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\u2060\ufeff]")
 # Forms of which the whole text is decoded: the sign of it, how often it must come, and the decoder.

@@ -18,20 +18,20 @@ from spanproof.sandbox.scanners.source import LONG, Place
 _limit: float = LONG
 
 
-def lift_limit() -> None:
+def remove_limit() -> None:
     """Parse texts of any length from now on: this process can be ended."""
     global _limit
     _limit = math.inf
 
 
-def parse(language: str, data: bytes) -> tree_sitter.Tree | None:
+def find_tree(language: str, data: bytes) -> tree_sitter.Tree | None:
     """Parse a text; None where it is too long for this process."""
     if len(data) > _limit:
         return None
     return tree_sitter.Parser(_load_language(language)).parse(data)
 
 
-def place_of(node: tree_sitter.Node, lines: Sequence[bytes]) -> Place:
+def get_place(node: tree_sitter.Node, lines: Sequence[bytes]) -> Place:
     """Return the place of a node in characters; the grammars count bytes."""
     (row, column), (end_row, end_column) = node.start_point, node.end_point
     return Place(

@@ -19,7 +19,7 @@ Scan = Callable[[Context, Source], None]
 _MODULES: Final = {"bash": "shell", "jinja": "templates"}
 
 
-def make_scan(module: str) -> Scan:
+def build_scan(module: str) -> Scan:
     """Return the `scan` of a module of scanners."""
     loaded: list[Scan] = []
 
@@ -32,9 +32,9 @@ def make_scan(module: str) -> Scan:
 
 
 def scan(language: str, context: Context, text: str) -> None:
-    """Scan a source found inside another, in the context that `Context.nested` made for it."""
+    """Scan a source found inside another, in the context that `Context.build_nested` made for it."""
     module = _MODULES.get(language, language)
     if context.depth > MAX_NESTING:
         context.add(f"{module}.exec.payload", START, "hides code in too many layers")
     else:
-        make_scan(module)(context, Source(language, text))
+        build_scan(module)(context, Source(language, text))

@@ -40,24 +40,24 @@ class OwnFiles:
         if len(self._texts) < MOST_FILES:
             self._texts[path] = self._texts.get(path, "") + text
         else:
-            self._keep_name(self._unknown, path)
+            self._add_name(self._unknown, path)
 
     def add_object(self, path: str, written: Any) -> None:
         """Note an object that a file holds in serialised form."""
         if len(self._objects) < MOST_FILES:
             self._objects.setdefault(path, []).append(written)
         else:
-            self._keep_name(self._unknown, path)
+            self._add_name(self._unknown, path)
 
-    def forget(self, path: str | None) -> None:
+    def record_unknown(self, path: str | None) -> None:
         """Note a write that is not followed: to a file, below a folder, or (None) anywhere."""
         if path is not None:
-            self._keep_name(self._unknown, path)
+            self._add_name(self._unknown, path)
         for known in (*self._texts, *self._objects):
             if path is None or known.startswith(f"{path}/"):
                 self._unknown.add(known)
 
-    def forget_like(self, name: str, start: str, end: str) -> None:
+    def record_unknown_like(self, name: str, start: str, end: str) -> None:
         """Note a write to a path that is known in part: any other file may be the same one.
 
         Args:
@@ -76,13 +76,13 @@ class OwnFiles:
         """Note that any file may hold anything from here on: what a relative path names is not sure."""
         self._is_closed = True
 
-    def open_new(self, path: str) -> None:
+    def record_emptied(self, path: str) -> None:
         """Note that a file is emptied to be written; what one holds that is written twice is not known."""
         if path in self._opened:
-            self._keep_name(self._unknown, path)
-        self._keep_name(self._opened, path)
+            self._add_name(self._unknown, path)
+        self._add_name(self._opened, path)
 
-    def _keep_name(self, names: set[str], path: str) -> None:
+    def _add_name(self, names: set[str], path: str) -> None:
         if path in names or len(names) < MOST_NAMES:
             names.add(path)
         else:

@@ -39,7 +39,7 @@ def parse_rule(document: object, origin: str) -> PatternRule:
     Raises:
         PolicyError: a key is missing, unknown or wrong, or the pattern may take more than linear time.
     """
-    given = _check_keys(document, origin, _KEYS, {"id", "pattern", "message"})
+    given = _parse_entry(document, origin, _KEYS, {"id", "pattern", "message"})
     place = f"{origin}: rule {str(given['id'])!r}"
     languages = given.get("languages", [])
     if isinstance(languages, str) or not isinstance(languages, Iterable):
@@ -54,7 +54,7 @@ def parse_topic(document: object, origin: str) -> PatternRule:
     Raises:
         PolicyError: a key is missing, unknown or wrong, or a pattern may take more than linear time.
     """
-    given = _check_keys(document, origin, _TOPIC_KEYS, {"id"})
+    given = _parse_entry(document, origin, _TOPIC_KEYS, {"id"})
     place = f"{origin}: topic {str(given['id'])!r}"
     words, patterns = given.get("words", []), given.get("patterns", [])
     for listed in (words, patterns):
@@ -73,7 +73,7 @@ def _build_phrase_pattern(phrase: str) -> str:
     return r"\s{1,4}".join(re.escape(word) for word in phrase.split())
 
 
-def _check_keys(document: object, origin: str, known: frozenset[str], needed: set[str]) -> Mapping[Any, Any]:
+def _parse_entry(document: object, origin: str, known: frozenset[str], needed: set[str]) -> Mapping[Any, Any]:
     if not isinstance(document, Mapping):
         raise PolicyError(f"{origin}: an entry is keys and values; known keys: {', '.join(sorted(known))}")
     unknown = sorted(str(key) for key in document if key not in known)
@@ -90,7 +90,7 @@ def _check_keys(document: object, origin: str, known: frozenset[str], needed: se
 def _build_rule(
     document: Mapping[Any, Any], place: str, pattern: str, languages: frozenset[str], family: str
 ) -> PatternRule:
-    problem = find_pattern_problem(pattern)
+    problem = describe_pattern_problem(pattern)
     if problem:
         raise PolicyError(f"{place}: the pattern {pattern[:80]!r} {problem}")
     try:
@@ -108,7 +108,7 @@ def _build_rule(
     return PatternRule(identity, pattern, message, languages, verdict, severity, remedy, family, cwe)
 
 
-def find_pattern_problem(pattern: str) -> str:
+def describe_pattern_problem(pattern: str) -> str:
     """Return what is wrong with a pattern, with the remedy; empty when it may be used."""
     try:
         tree = _parser.parse(pattern)
@@ -158,7 +158,9 @@ def _count_ways(tree: Iterable[tuple[Any, Any]], *, inside: bool) -> int:
     return total
 
 
-def scan_with(rules: Iterable[tuple[PatternRule, re.Pattern[str]]], context: Context, source: Source) -> None:
+def check_patterns(
+    rules: Iterable[tuple[PatternRule, re.Pattern[str]]], context: Context, source: Source
+) -> None:
     """Try every rule that concerns the language on every window of the text."""
     chosen = [pair for pair in rules if not pair[0].languages or source.language in pair[0].languages]
     at = 0

@@ -14,7 +14,7 @@ from typing import Final
 
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.secret_formats import find_all
+from spanproof.sandbox.scanners.secret_formats import iter_offsets
 from spanproof.sandbox.scanners.source import Source
 
 _KNOWLEDGE: Final = read_sections("personal")
@@ -52,7 +52,7 @@ _ACCOUNT_HEAD: Final = re.compile(r"[A-Z]{2}[0-9]{2}")
 def scan(context: Context, source: Source) -> None:
     """Report personal data, by rule and place only."""
     text = source.text
-    for rule, found in _find(text):
+    for rule, found in _iter_personal(text):
         context.check_time()
         start, end = found
         context.add_secret(
@@ -60,7 +60,7 @@ def scan(context: Context, source: Source) -> None:
         )
 
 
-def _find(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
+def _iter_personal(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
     has_digits = _DIGITS.search(text) is not None
     for found in _CARD.finditer(text) if has_digits else ():
         digits = re.sub("[ -]", "", found[0])
@@ -72,14 +72,14 @@ def _find(text: str) -> Iterator[tuple[str, tuple[int, int]]]:
             yield "bank-account", found.span()
     for found in _SOCIAL.finditer(text) if has_digits else ():
         yield "social-security", found.span()
-    for at in find_all(text, "@"):
+    for at in iter_offsets(text, "@"):
         local, domain = _LOCAL_PART.search(text, max(at - 64, 0), at), _DOMAIN.match(text, at + 1)
         if local is None or domain is None or _LOGIN.search(text, max(at - 64, 0), at):
             continue
         if not _NO_PERSON.search(f"{local[0]}@{domain[0]}"):
             yield "email", (local.start(), domain.end())
     for found in _PHONE.finditer(text) if "+" in text else ():
-        library = _import_phonenumbers()
+        library = _load_phonenumbers()
         if library is not None and _is_phone(library, found[0]):
             yield "phone", found.span()
 
@@ -96,7 +96,7 @@ def _compute_remainder(number: str) -> int:
 
 
 @cache
-def _import_phonenumbers() -> ModuleType | None:
+def _load_phonenumbers() -> ModuleType | None:
     try:
         import phonenumbers
     except ImportError:

@@ -12,7 +12,7 @@ _GAP: Final = r"(?:(?![.!?]\s)[\s\W]){1,6}"
 _BLANK: Final = re.compile(r"\[[^\]]*\]| ")
 
 
-def compile_phrases(
+def build_phrase_pattern(
     patterns: Iterable[str], words: Mapping[str, str], before: str = "", after: str = ""
 ) -> re.Pattern[str]:
     """Compile patterns of which any may match, with a pattern before and after all of them.

@@ -55,14 +55,14 @@ def find_place(
     if scheme is not None:
         name = scheme[1].lower()
         if name not in _LOCAL_SCHEMES and " " not in text:
-            crossing = boundary.url((text, *pieces[1:]))
+            crossing = boundary.evaluate_url((text, *pieces[1:]))
     elif text.startswith("file:/"):
-        crossing = boundary.url((text, *pieces[1:]))
+        crossing = boundary.evaluate_url((text, *pieces[1:]))
     elif _is_path(text):
-        crossing = boundary.path(Action.READ, (text, *pieces[1:])) if paths else None
+        crossing = boundary.evaluate_path(Action.READ, (text, *pieces[1:])) if paths else None
     elif hosts and len(pieces) == 1 and _HOST.fullmatch(text):
         name, _, port = text.rpartition("@")[2].partition(":")
-        crossing = boundary.host(name, int(port) if port.isascii() and port.isdigit() else None)
+        crossing = boundary.evaluate_host(name, int(port) if port.isascii() and port.isdigit() else None)
     return crossing if crossing is not None and not crossing.rule.endswith("dynamic") else None
 
 
@@ -100,7 +100,7 @@ ENTRY: Final = "entry"
 _PLAIN: Final = (ENTRY, None)
 
 
-def limit_texts(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
+def list_bounded_texts(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
     """Return the distinct ones of these texts, at most so many: the last one covers all that do not fit.
 
     Those that have the form of a place are kept first: where what is not known may pass, they may not.
@@ -111,14 +111,14 @@ def limit_texts(texts: Iterable[Pieces], most: int) -> tuple[Pieces, ...]:
     places = [one for one in distinct if has_form_of_place(one)][:_MAX_PLACES]
     others = [one for one in distinct if one not in places]
     kept = max(0, most - 1 - len(places))
-    return (*places, *others[:kept], *([widen_texts(others[kept:])] if others[kept:] else []))
+    return (*places, *others[:kept], *([build_text_cover(others[kept:])] if others[kept:] else []))
 
 
 # Texts with the form of a place that are kept, whatever the bound.
 _MAX_PLACES: Final = 64
 
 
-def widen_texts(texts: Sequence[Pieces]) -> Pieces:
+def build_text_cover(texts: Sequence[Pieces]) -> Pieces:
     """Return a text that covers all of these: a plain name, the beginning they share, or nothing known."""
     if all(text == _PLAIN or (len(text) == 1 and _is_plain(text[0])) for text in texts):
         return _PLAIN
@@ -135,14 +135,14 @@ def widen_texts(texts: Sequence[Pieces]) -> Pieces:
 
 def covers(wide: Pieces, text: Pieces) -> bool:
     """Whether a widened text covers this one."""
-    return wide in {text, (None,)} or wide == widen_texts((wide, text))
+    return wide in {text, (None,)} or wide == build_text_cover((wide, text))
 
 
 def _is_plain(text: str | None) -> bool:
     return text is not None and "/" not in text and not text.startswith(("~", "-", ".."))
 
 
-def merge_pieces(pieces: Sequence[str | None]) -> Pieces:
+def normalise_pieces(pieces: Sequence[str | None]) -> Pieces:
     """Return pieces with neighbours joined; never empty, and not known when they grow too large."""
     if sum(len(piece) for piece in pieces if piece is not None) > MAX_TEXT:
         return (None,)

@@ -20,12 +20,12 @@ from spanproof.sandbox.policy import Policy
 from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, OutOfTime, clock
 from spanproof.sandbox.scanners.model import Finding, Scan, Verdict
-from spanproof.sandbox.scanners.nested import make_scan
+from spanproof.sandbox.scanners.nested import build_scan
 from spanproof.sandbox.scanners.report import Report
-from spanproof.sandbox.scanners.rules import PatternRule, find_rule
+from spanproof.sandbox.scanners.rules import PatternRule, get_rule
 from spanproof.sandbox.scanners.scanner import Scanner
 from spanproof.sandbox.scanners.source import DATA_LANGUAGES, START, Source, normalise_language
-from spanproof.sandbox.scanners.voting import Vote, decide
+from spanproof.sandbox.scanners.voting import Vote, compute_verdict
 from spanproof.sandbox.scanners.worker_process import LongSources, WorkerEnded, load_scanners
 
 MAX_CHARACTERS: Final = 2_000_000
@@ -76,7 +76,7 @@ class Pipeline:
         self.policy = policy
         self._boundary = boundary if boundary is not None else Boundary(policy)
         self._scanners = tuple(
-            scanners if scanners is not None else make_own_scanners(policy) + load_scanners(policy)
+            scanners if scanners is not None else list_own_scanners(policy) + load_scanners(policy)
         )
         self._weights = dict(policy.weights)
         self._narrowed: dict[tuple[int, ...], Pipeline] = {}
@@ -90,12 +90,12 @@ class Pipeline:
         for index, override in enumerate(policy.overrides):
             # Report what cannot be loaded now, not at the first trace that needs it.
             if any(key in {"scanner_files", "bandit", "toxicity"} for key, _ in override.changes):
-                self._apply_overrides((index,))
+                self._get_narrowed((index,))
 
     @classmethod
-    def of_languages(cls, policy: Policy, salt: bytes) -> Pipeline:
+    def build_for_languages(cls, policy: Policy, salt: bytes) -> Pipeline:
         """Build the pipeline of our scanners that read a language, for a process that can be ended."""
-        made = cls(policy, scanners=[one for one in make_own_scanners(policy) if one.languages is not None])
+        made = cls(policy, scanners=[one for one in list_own_scanners(policy) if one.languages is not None])
         made._salt = salt
         return made
 
@@ -119,21 +119,21 @@ class Pipeline:
             votes = [Vote("pipeline", Verdict.DENY, failed=True)]
         else:
             votes = self.run(whole, Source(name, source))
-        findings = whole.findings()
-        verdict = decide(votes, self.policy.aggregation, self._weights)
+        findings = whole.list_findings()
+        verdict = compute_verdict(votes, self.policy.aggregation, self._weights)
         elapsed_us = int((time.perf_counter() - started) * 1e6)
         return Scan(verdict, findings, elapsed_us)
 
-    def for_subject(self, subject: Mapping[str, str]) -> Pipeline:
+    def with_subject(self, subject: Mapping[str, str]) -> Pipeline:
         """Return the pipeline for one agent, tool and cohort: this one where no override is for them.
 
         Args:
             subject: values by the names in `policy.SUBJECT`; what is not known is left out.
         """
         concerned = tuple(index for index, one in enumerate(self.policy.overrides) if one.concerns(subject))
-        return self._apply_overrides(concerned) if concerned else self
+        return self._get_narrowed(concerned) if concerned else self
 
-    def _apply_overrides(self, concerned: tuple[int, ...]) -> Pipeline:
+    def _get_narrowed(self, concerned: tuple[int, ...]) -> Pipeline:
         """Return the pipeline with these overrides applied; made once."""
         with self._making:
             made = self._narrowed.get(concerned)
@@ -160,18 +160,18 @@ class Pipeline:
         for scanner in concerned:
             report = Report()
             failed = self._run_one(scanner, report, source)
-            found = report.findings()
+            found = report.list_findings()
             is_silent = scanner.languages is None or scanner.name in _ADVISERS
             if not found and is_silent and not failed:
                 continue
-            whole.take(found)
-            verdict = find_strictest_verdict(found)
+            whole.add_findings(found)
+            verdict = get_strictest_verdict(found)
             if failed or not is_silent or verdict is not Verdict.ALLOW:
                 votes.append(Vote(scanner.name, verdict, failed))
         if not understood:
             message = f"no scanner reads {source.language or 'an unnamed language'}"
             whole.add("language.unscanned", START, message)
-            votes.append(Vote("pipeline", find_rule("language.unscanned").verdict))
+            votes.append(Vote("pipeline", get_rule("language.unscanned").verdict))
         return votes
 
     def _run_apart(self, whole: Report, source: Source) -> list[Vote]:
@@ -209,7 +209,7 @@ class Pipeline:
         return False
 
 
-def find_strictest_verdict(findings: Sequence[Finding]) -> Verdict:
+def get_strictest_verdict(findings: Sequence[Finding]) -> Verdict:
     """Return the strictest verdict of any finding."""
     if not findings:
         return Verdict.ALLOW
@@ -223,36 +223,36 @@ def _reads_a_language(scanner: Scanner) -> bool:
     return scanner.languages is not None and not scanner.keeps_time
 
 
-def make_own_scanners(policy: Policy) -> list[Scanner]:
+def list_own_scanners(policy: Policy) -> list[Scanner]:
     """Return our scanners, and those of the policy's patterns."""
-    scanners = make_default_scanners()
+    scanners = list_default_scanners()
     for name, rules in (("user-rules", policy.rules), ("topics", policy.topics)):
         if rules:
-            scanners.append(_make_pattern_scanner(name, rules))
+            scanners.append(_build_pattern_scanner(name, rules))
     return scanners
 
 
-def _make_pattern_scanner(name: str, rules: Sequence[PatternRule]) -> Scanner:
+def _build_pattern_scanner(name: str, rules: Sequence[PatternRule]) -> Scanner:
     from spanproof.sandbox.scanners import patterns
 
     compiled = [(rule, re.compile(rule.pattern)) for rule in rules]
-    return Scanner(name, None, lambda context, source: patterns.scan_with(compiled, context, source))
+    return Scanner(name, None, lambda context, source: patterns.check_patterns(compiled, context, source))
 
 
-def make_default_scanners() -> list[Scanner]:
+def list_default_scanners() -> list[Scanner]:
     """Return every scanner, cheapest first."""
     return [
-        Scanner("text", None, make_scan("characters")),
-        Scanner("secrets", None, make_scan("secrets")),
-        Scanner("urls", None, make_scan("urls")),
-        Scanner("personal", None, make_scan("personal")),
-        Scanner("python", frozenset({"python"}), make_scan("python")),
-        Scanner("shell", frozenset({"bash"}), make_scan("shell")),
-        Scanner("sql", frozenset({"sql"}), make_scan("sql")),
-        Scanner("javascript", frozenset({"javascript", "typescript"}), make_scan("javascript")),
-        Scanner("templates", frozenset({"jinja"}), make_scan("templates")),
+        Scanner("text", None, build_scan("characters")),
+        Scanner("secrets", None, build_scan("secrets")),
+        Scanner("urls", None, build_scan("urls")),
+        Scanner("personal", None, build_scan("personal")),
+        Scanner("python", frozenset({"python"}), build_scan("python")),
+        Scanner("shell", frozenset({"bash"}), build_scan("shell")),
+        Scanner("sql", frozenset({"sql"}), build_scan("sql")),
+        Scanner("javascript", frozenset({"javascript", "typescript"}), build_scan("javascript")),
+        Scanner("templates", frozenset({"jinja"}), build_scan("templates")),
         Scanner(
-            "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), make_scan("weaknesses")
+            "weaknesses", frozenset({"python", "bash", "javascript", "typescript"}), build_scan("weaknesses")
         ),
-        Scanner("prompts", frozenset({"text", "markdown", "document"}), make_scan("prompts")),
+        Scanner("prompts", frozenset({"text", "markdown", "document"}), build_scan("prompts")),
     ]

@@ -46,7 +46,7 @@ def load_installed_scanners() -> tuple[Scanner, ...]:
             raise PolicyError(
                 f"{origin}: cannot be loaded: {problem}; mend or remove the package"
             ) from problem
-        found += _collect_scanners(loaded, origin)
+        found += _list_scanners(loaded, origin)
     return tuple(found)
 
 
@@ -62,10 +62,10 @@ def load_scanner_file(file: str) -> tuple[Scanner, ...]:
         raise PolicyError(f"scanner file {file}: cannot be run: {problem}; mend the file") from problem
     if "SCANNERS" not in names:
         raise PolicyError(f"scanner file {file}: binds no SCANNERS; give it {_SHAPE}")
-    return tuple(_collect_scanners(names["SCANNERS"], f"scanner file {file}"))
+    return tuple(_list_scanners(names["SCANNERS"], f"scanner file {file}"))
 
 
-def _collect_scanners(given: object, origin: str) -> list[Scanner]:
+def _list_scanners(given: object, origin: str) -> list[Scanner]:
     if not isinstance(given, Scanner) and callable(given):
         try:
             given = given()
@@ -77,7 +77,7 @@ def _collect_scanners(given: object, origin: str) -> list[Scanner]:
     return found
 
 
-def make_bandit_scanner() -> Scanner:
+def build_bandit_scanner() -> Scanner:
     """Build the scanner that runs bandit.
 
     Raises:
@@ -101,12 +101,12 @@ def make_bandit_scanner() -> Scanner:
             manager.discover_files([str(file)])
             manager.run_tests()
         for issue in manager.get_issue_list():
-            _report(context, source, issue)
+            _record_issue(context, source, issue)
 
     return Scanner("bandit", frozenset({"python"}), scan)
 
 
-def _report(context: Context, source: Source, issue: Any) -> None:
+def _record_issue(context: Context, source: Source, issue: Any) -> None:
     lines = source.text.split("\n")
     line = min(max(int(issue.lineno), 1), len(lines))
     column = min(max(int(issue.col_offset), 0), len(lines[line - 1])) + 1
@@ -124,7 +124,7 @@ _MOST: Final = 500
 _LEAST: Final = 0.9
 
 
-def make_toxicity_scanner() -> Scanner:
+def build_toxicity_scanner() -> Scanner:
     """Build the scanner that runs the toxicity classifier.
 
     Raises:

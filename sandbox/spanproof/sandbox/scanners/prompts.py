@@ -25,8 +25,8 @@ from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.encodings import iter_decoded
 from spanproof.sandbox.scanners.learned_orders import LIKELY, SURE, compute_score
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.phrases import compile_phrases
-from spanproof.sandbox.scanners.source import START, Source, lower_case
+from spanproof.sandbox.scanners.phrases import build_phrase_pattern
+from spanproof.sandbox.scanners.source import START, Source, to_lower_case
 
 # Characters within which signs of different kinds add up: a long paragraph.
 _NEAR: Final = 600
@@ -66,13 +66,13 @@ class Sign(NamedTuple):
     end: int
 
 
-def _compile_kinds() -> dict[str, re.Pattern[str]]:
+def _build_patterns() -> dict[str, re.Pattern[str]]:
     sections = read_sections("prompts")
     words = sections.pop("words")
     del sections["points"]
     compiled = {"tokens": _TOKENS}
     for kind, patterns in sections.items():
-        compiled[kind] = compile_phrases(patterns.values(), words, _BEGINNING)
+        compiled[kind] = build_phrase_pattern(patterns.values(), words, _BEGINNING)
     return compiled
 
 
@@ -80,7 +80,7 @@ _ENTRIES: Final = read_sections("prompts")["points"]
 _POINTS: Final = {kind: int(entry.split()[0]) for kind, entry in _ENTRIES.items()}
 # Kinds that are in texts for people too, and count only beside one that speaks to a model.
 _WITH_OTHERS: Final = frozenset(kind for kind, entry in _ENTRIES.items() if entry.endswith("with others"))
-_KINDS: Final = _compile_kinds()
+_KINDS: Final = _build_patterns()
 _MENTION: Final = _KINDS.pop("mention")
 # Kinds that set a model's instructions aside, or put another speaker in: an order behind one is sure.
 _SET_ASIDE: Final = frozenset({"override", "takeover", "roles", "tokens"})
@@ -107,19 +107,19 @@ def scan(context: Context, source: Source) -> None:
     text = source.text
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     same = len(normal) == len(text)
-    found = [*_iter_signs(lower_case(normal))]
+    found = [*_iter_signs(to_lower_case(normal))]
     found += _iter_encoded(text, {sign.kind for sign in found})
-    found += _find_foreign_closing(lower_case(normal))
+    found += _list_foreign_closing(to_lower_case(normal))
     signs = sorted(found, key=lambda sign: sign.start)
-    is_refused = _judge_signs(context, source, signs, same=same)
+    is_refused = _handle_signs(context, source, signs, same=same)
     if source.language == "document" and not is_refused:
-        _judge_wording(context, lower_case(normal))
+        _check_wording(context, to_lower_case(normal))
 
 
-def _judge_signs(context: Context, source: Source, signs: list[Sign], *, same: bool) -> bool:
+def _handle_signs(context: Context, source: Source, signs: list[Sign], *, same: bool) -> bool:
     """Report signs that add up; whether some are sure. With `same`, their offsets are those of the source."""
     is_refused = False
-    for group in _group_near(signs):
+    for group in _iter_groups(signs):
         kinds_found = {sign.kind for sign in group}
         points = sum(_POINTS[kind] for kind in kinds_found)
         if points < _REVIEWED or kinds_found <= _WITH_OTHERS:
@@ -137,7 +137,7 @@ def _judge_signs(context: Context, source: Source, signs: list[Sign], *, same: b
     return is_refused
 
 
-def _judge_wording(context: Context, text: str) -> None:
+def _check_wording(context: Context, text: str) -> None:
     """Judge a document in which no sign is sure by its words."""
     score = compute_score(text)
     if score >= LIKELY:
@@ -150,7 +150,7 @@ _CLOSING: Final = re.compile(r"\[/inst\]|<\|(?:im_end|eot_id|end_of_turn|endofte
 _OPENING: Final = re.compile(r"\[inst\]|<\|(?:im_start|start_header_id|begin_of_text|start_of_turn)\|>|<s>")
 
 
-def _find_foreign_closing(text: str) -> list[Sign]:
+def _list_foreign_closing(text: str) -> list[Sign]:
     """Return the mark that ends a turn which the text did not begin, where it begins another one after it."""
     closing = _CLOSING.search(text)
     opening = _OPENING.search(text)
@@ -196,7 +196,7 @@ _SENTENCE: Final = re.compile(r"[\n.:!?]\s{0,4}")
 def _iter_encoded(text: str, plain: Collection[str]) -> Iterator[Sign]:
     """Yield the kinds that only decoding shows, with the kind `encoded` and the span of what was decoded."""
     for start, end, inner in iter_decoded(text):
-        lower = lower_case(inner)
+        lower = to_lower_case(inner)
         kinds = {sign.kind for sign in _iter_signs(lower)} - set(plain)
         if any(is_hostile_order(sentence) for sentence in _SENTENCE.split(lower)):
             kinds.add("order")
@@ -223,7 +223,7 @@ def _is_quoted(text: str, start: int, end: int) -> bool:
     )
 
 
-def _group_near(signs: list[Sign]) -> Iterator[list[Sign]]:
+def _iter_groups(signs: list[Sign]) -> Iterator[list[Sign]]:
     """Yield signs that are near each other; each group is reported once."""
     group: list[Sign] = []
     for sign in signs:

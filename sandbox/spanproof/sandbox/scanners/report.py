@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spanproof.sandbox.scanners.model import Finding, Severity, Verdict
-from spanproof.sandbox.scanners.rules import Rule, find_rule
+from spanproof.sandbox.scanners.rules import Rule, get_rule
 from spanproof.sandbox.scanners.source import Place
 
 MAX_FINDINGS = 200
@@ -54,13 +54,13 @@ class Report:
             policy_line: the line of a policy file that allows it, which its remedy then names.
             path: see `Finding`.
         """
-        described = find_rule(rule) if described is None else described
+        described = get_rule(rule) if described is None else described
         key = (rule, place.line, place.column, message)
         decided = described.verdict if verdict is None else verdict
         if key in self._findings or self._is_full_for(decided):
             return
         self._counts[decided] = self._counts.get(decided, 0) + 1
-        message = _redact_secrets(message)
+        message = _without_secrets(message)
         shown = message if len(message) <= _MAX_MESSAGE else message[: _MAX_MESSAGE - 1] + "…"
         self._findings[key] = Finding(
             rule=rule,
@@ -71,17 +71,17 @@ class Report:
             end_line=place.end_line,
             end_column=place.end_column,
             message=shown.encode("utf-8", "replace").decode("utf-8"),
-            remedy=_add_policy_line(described.remedy, policy_line),
+            remedy=_format_remedy(described.remedy, policy_line),
             cwe=described.cwe,
             fingerprint=fingerprint,
-            path=_redact_secrets(path),
+            path=_without_secrets(path),
         )
 
     def _is_full_for(self, verdict: Verdict) -> bool:
         """Whether enough findings of a verdict are kept; one verdict's findings leave no other's out."""
         return self._counts.get(verdict, 0) >= MAX_FINDINGS
 
-    def take(self, findings: Iterable[Finding]) -> None:
+    def add_findings(self, findings: Iterable[Finding]) -> None:
         """Record findings that another report collected, each distinct one once."""
         for one in findings:
             key = (one.rule, one.line, one.column, one.message)
@@ -91,7 +91,7 @@ class Report:
                 self._counts[one.verdict] = self._counts.get(one.verdict, 0) + 1
                 self._findings[key] = one
 
-    def findings(self) -> tuple[Finding, ...]:
+    def list_findings(self) -> tuple[Finding, ...]:
         """Return what was found, in the order of the source."""
         if not self._findings:
             return ()
@@ -100,9 +100,9 @@ class Report:
         )
 
 
-def _add_policy_line(remedy: str, line: str) -> str:
+def _format_remedy(remedy: str, line: str) -> str:
     """Return a remedy with the line of a policy that allows what was found."""
-    return f"{remedy} In the policy: `{_redact_secrets(line)}`" if line else remedy
+    return f"{remedy} In the policy: `{_without_secrets(line)}`" if line else remedy
 
 
 def read_finding(row: dict[str, Any]) -> Finding:
@@ -110,10 +110,10 @@ def read_finding(row: dict[str, Any]) -> Finding:
     return Finding(**{**row, "severity": Severity(row["severity"]), "verdict": Verdict(row["verdict"])})
 
 
-def _redact_secrets(message: str) -> str:
+def _without_secrets(message: str) -> str:
     """Return a message without what has a provider's format of secrets: a path or a host may hold one."""
     if not _LONG_WORD.search(message):
         return message
-    from spanproof.sandbox.scanners.secret_formats import mask_secrets
+    from spanproof.sandbox.scanners.secret_formats import without_secrets
 
-    return mask_secrets(message, lambda _: "[secret]")
+    return without_secrets(message, lambda _: "[secret]")

@@ -44,20 +44,20 @@ class PatternRule:
 _CATALOGUE: Final = read_sections("rules")
 
 
-def _read_rules() -> Iterator[tuple[str, Rule]]:
+def _iter_rules() -> Iterator[tuple[str, Rule]]:
     for name, entry in _CATALOGUE["rules"].items():
         verdict, severity, cwe, remedy = entry.split(maxsplit=3)
         yield name, Rule(Severity(severity), Verdict(verdict), remedy, int(cwe) or None)
 
 
-RULES: Final = dict(_read_rules())
+RULES: Final = dict(_iter_rules())
 """Rule id, without its language, to its entry."""
 
 # Families of rules that share one section of the documentation.
 _SECTIONS: Final = {"secret.": "secret.provider", "topic.": "topics", "bandit.": "bandit"}
 
 
-def find_rule(rule_id: str) -> Rule:
+def get_rule(rule_id: str) -> Rule:
     """Return the entry of a rule, by its full id.
 
     Raises:
@@ -78,12 +78,12 @@ CALL_MEANINGS: Final = _CATALOGUE["calls"]
 """Rule id to what a call does that has the rule whatever its arguments: `signals processes`."""
 
 
-def explain_call(name: str, rule: str) -> str:
+def describe_call(name: str, rule: str) -> str:
     """Return the message for a call that has a rule whatever its arguments."""
     return f"calls {name}, which {CALL_MEANINGS[rule]}"
 
 
-def find_anchor(rule_id: str) -> str:
+def get_anchor(rule_id: str) -> str:
     """Return where the documentation explains a rule, from the project; users' rules share one section."""
     named = rule_id
     for prefix in _LANGUAGES:

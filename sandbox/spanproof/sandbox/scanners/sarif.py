@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import quote
 
 from spanproof.sandbox.scanners.model import Finding, Scan, Severity, Verdict
-from spanproof.sandbox.scanners.rules import Rule, find_anchor, find_rule
+from spanproof.sandbox.scanners.rules import Rule, get_anchor, get_rule
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS: Final = {Verdict.DENY: "error", Verdict.REVIEW: "warning", Verdict.ALLOW: "note"}
@@ -53,7 +53,7 @@ def build_sarif_log(scans: Sequence[tuple[str, Scan]], documentation: str = "") 
 
 def _build_rule(example: Finding, base: str) -> Json:
     try:
-        entry = find_rule(example.rule)
+        entry = get_rule(example.rule)
     except KeyError:  # a rule of the user's: the finding itself has the remedy
         entry = Rule(example.severity, example.verdict, example.remedy, example.cwe)
     properties: Json = {"security-severity": _SECURITY[entry.severity]}
@@ -62,8 +62,8 @@ def _build_rule(example: Finding, base: str) -> Json:
     return {
         "id": example.rule,
         "shortDescription": {"text": example.rule},
-        "help": {"text": f"{entry.remedy} See {find_anchor(example.rule)}."},
-        **({"helpUri": f"{base.rstrip('/')}/{find_anchor(example.rule)}"} if base else {}),
+        "help": {"text": f"{entry.remedy} See {get_anchor(example.rule)}."},
+        **({"helpUri": f"{base.rstrip('/')}/{get_anchor(example.rule)}"} if base else {}),
         "defaultConfiguration": {"level": _LEVELS[entry.verdict]},
         "properties": properties,
     }

@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
-from spanproof.sandbox.scanners.source import lower_case
+from spanproof.sandbox.scanners.source import to_lower_case
 
 KNOWLEDGE: Final = read_sections("secrets")
 _RULES_FILE: Final = Path(__file__).with_name("data") / "gitleaks.toml"
@@ -80,7 +80,7 @@ class Allowlist:
         elif self.target == "line":
             start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
             target = text[start : end if end >= 0 else len(text)][:_REACH]
-        return any(_compile_pattern(pattern).search(target) for pattern in self.patterns)
+        return any(_build_pattern(pattern).search(target) for pattern in self.patterns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Secret(NamedTuple):
     end: int
 
 
-def _read_formats() -> Iterator[Format]:
+def _iter_formats() -> Iterator[Format]:
     ours = KNOWLEDGE["formats"]
     for name, entry in ours.items():
         keywords, pattern = entry.split(maxsplit=1)
@@ -148,7 +148,7 @@ GENERIC: Final = "generic-api-key"
 """gitleaks' rule for any name that announces a secret; `secrets.py` has its own pattern for it."""
 
 _PUBLISHED: Final = tomllib.loads(_RULES_FILE.read_text(encoding="utf-8"))
-FORMATS: Final = tuple(_read_formats())
+FORMATS: Final = tuple(_iter_formats())
 """Ours first, then gitleaks' formats, then what only a provider's name makes a secret."""
 
 ALLOWED: Final = _parse_allowlist(_PUBLISHED["allowlist"])
@@ -165,12 +165,12 @@ _KEYWORDS_OF_SHORT: Final = tuple(
     {word: None for form in FORMATS if form.name in _SHORT for word in form.keywords}
 )
 MASKED_KEYWORDS: Final = tuple({word: None for form in FORMATS if not form.named for word in form.keywords})
-"""In lower case: `mask_secrets` changes no text that holds none of them, in any case."""
+"""In lower case: `without_secrets` changes no text that holds none of them, in any case."""
 
 _BY_KEYWORD: Final = {word: [form for form in FORMATS if word in form.keywords] for word in _KEYWORDS}
 
 
-def find_secrets(text: str, lowered: str, language: str = "") -> Iterator[Secret]:
+def iter_secrets(text: str, lowered: str, language: str = "") -> Iterator[Secret]:
     """Yield the secrets in a text, in the order of `FORMATS`; they may overlap.
 
     Args:
@@ -183,12 +183,12 @@ def find_secrets(text: str, lowered: str, language: str = "") -> Iterator[Secret
     held = [word for word in (_KEYWORDS if long else _KEYWORDS_OF_SHORT) if word in lowered]
     forms = {form.name: form for word in held for form in _BY_KEYWORD[word]}
     for form in sorted(forms.values(), key=lambda form: _ORDER[form.name]):
-        if form.path and not _compile_pattern(form.path).search(f"x.{language}"):
+        if form.path and not _build_pattern(form.path).search(f"x.{language}"):
             continue
-        pattern = _compile_pattern(form.pattern)
-        for start, end in _find_windows(lowered, form, len(text)):
+        pattern = _build_pattern(form.pattern)
+        for start, end in _iter_windows(lowered, form, len(text)):
             for found in pattern.finditer(text, start, end):
-                group = _find_secret_group(found)
+                group = _get_secret_group(found)
                 if _is_secret(text, form, found, found[group]):
                     yield Secret(form, found.start(), *found.span(group))
 
@@ -206,10 +206,10 @@ def format_title(name: str) -> str:
     return " ".join([spelled, *(_SPELLED.get(word, word) for word in rest if word)])
 
 
-def mask_secrets(text: str, name: Callable[[str], str]) -> str:
+def without_secrets(text: str, name: Callable[[str], str]) -> str:
     """Return the text with each secret that its form shows replaced by `name` of its rule."""
     spans: list[Secret] = []
-    for found in find_secrets(text, lower_case(text)):
+    for found in iter_secrets(text, to_lower_case(text)):
         if not found.form.named and all(found.end <= one.start or one.end <= found.start for one in spans):
             spans.append(found)
     for one in sorted(spans, key=lambda one: -one.start):
@@ -217,7 +217,7 @@ def mask_secrets(text: str, name: Callable[[str], str]) -> str:
     return text
 
 
-def _find_secret_group(found: re.Match[str]) -> int:
+def _get_secret_group(found: re.Match[str]) -> int:
     """Return the group of the secret: the longest, unless it can only be a part; 0 for the whole match."""
     if found.re.groupindex:
         return 0
@@ -230,10 +230,10 @@ def _is_secret(text: str, form: Format, found: re.Match[str], secret: str) -> bo
     return not any(allowlist.allows(text, found, secret) for allowlist in form.allowlists)
 
 
-def _find_windows(lowered: str, form: Format, size: int) -> Iterator[tuple[int, int]]:
+def _iter_windows(lowered: str, form: Format, size: int) -> Iterator[tuple[int, int]]:
     """Yield where a match of a format can lie: stretches around its keywords, which do not overlap."""
-    reach = _measure_reach(form.pattern) + _NEAR
-    spots = sorted(at for word in form.keywords for at in find_all(lowered, word))
+    reach = _compute_reach(form.pattern) + _NEAR
+    spots = sorted(at for word in form.keywords for at in iter_offsets(lowered, word))
     start = end = -1
     for at in spots:
         if at - _NEAR > end:
@@ -245,7 +245,7 @@ def _find_windows(lowered: str, form: Format, size: int) -> Iterator[tuple[int, 
         yield start, min(end, size)
 
 
-def find_all(text: str, word: str) -> Iterator[int]:
+def iter_offsets(text: str, word: str) -> Iterator[int]:
     """Yield the offsets at which a word occurs."""
     at = text.find(word)
     while at >= 0:
@@ -260,22 +260,22 @@ def compute_entropy(text: str) -> float:
 
 
 @cache
-def _compile_pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile(translate(pattern), re.ASCII)
+def _build_pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(to_python_pattern(pattern), re.ASCII)
 
 
 @cache
-def _measure_reach(pattern: str) -> int:
+def _compute_reach(pattern: str) -> int:
     from re import _parser  # type: ignore[attr-defined]  # only the parser knows how much a pattern can match
 
-    return min(int(_parser.parse(translate(pattern), re.ASCII).getwidth()[1]), _REACH)
+    return min(int(_parser.parse(to_python_pattern(pattern), re.ASCII).getwidth()[1]), _REACH)
 
 
 _FLAGS: Final = re.compile(r"\?([a-z]*(?:-[a-z]+)?)\)")
 _CLASS_START: Final = re.compile(r"\[\^?\]?")
 
 
-def translate(pattern: str) -> str:
+def to_python_pattern(pattern: str) -> str:
     r"""Translate a pattern from RE2's syntax to Python's, with what would backtrack made possessive.
 
     RE2's flags hold from where they are given to the end of their group, `\z` and `$` match at the very end

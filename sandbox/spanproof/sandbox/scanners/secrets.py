@@ -23,9 +23,9 @@ from spanproof.sandbox.scanners.secret_formats import (
     KNOWLEDGE,
     Secret,
     compute_entropy,
-    find_all,
-    find_secrets,
     format_title,
+    iter_offsets,
+    iter_secrets,
 )
 from spanproof.sandbox.scanners.source import Source
 
@@ -73,19 +73,19 @@ def scan(context: Context, source: Source) -> None:
     text = source.text
     lowered = source.lowered
     taken: list[tuple[int, int]] = []
-    for found in find_secrets(text, lowered, source.language):
+    for found in iter_secrets(text, lowered, source.language):
         context.check_time()
-        verdict = _judge(text, found)
+        verdict = _evaluate_match(text, found)
         if verdict is not Verdict.ALLOW and _takes_span(taken, (found.start, found.end)):
             name, place = found.form.name, source.place(found.start, found.end)
             message = f"holds a secret: {format_title(name)}"
             context.add_secret(f"secret.{name}", place, message, text[found.start : found.end], verdict)
-    _scan_assigned(context, source, taken)
+    _check_assigned(context, source, taken)
     if len(text) < 200_000:
-        _scan_entropy(context, source, taken)
+        _check_entropy(context, source, taken)
 
 
-def _judge(text: str, found: Secret) -> Verdict | None:
+def _evaluate_match(text: str, found: Secret) -> Verdict | None:
     """Return the verdict of a match; None for the rule's own."""
     value = text[found.start : found.end]
     if _is_placeholder(value[6:]):
@@ -98,9 +98,9 @@ def _judge(text: str, found: Secret) -> Verdict | None:
     return None if _names_secret(name) else Verdict.REVIEW
 
 
-def _scan_assigned(context: Context, source: Source, taken: list[tuple[int, int]]) -> None:
+def _check_assigned(context: Context, source: Source, taken: list[tuple[int, int]]) -> None:
     text = source.text
-    for found in _find_assigned(text, source.lowered):
+    for found in _iter_assigned(text, source.lowered):
         group = "quoted" if found["quoted"] else "bare"
         value = found[group]
         if _is_placeholder(value) or _PUBLIC.match(value):
@@ -121,11 +121,11 @@ def _scan_assigned(context: Context, source: Source, taken: list[tuple[int, int]
         )
 
 
-def _find_assigned(text: str, lowered: str) -> Iterator[re.Match[str]]:
+def _iter_assigned(text: str, lowered: str) -> Iterator[re.Match[str]]:
     """Yield the assignments to names that announce a secret, in order."""
     end = 0
     held = [word for word in _ASSIGNED_WORDS if word in lowered]
-    for at in sorted(at for word in held for at in find_all(lowered, word)):
+    for at in sorted(at for word in held for at in iter_offsets(lowered, word)):
         found = _ASSIGNED.match(text, at) if at >= end else None
         if found is not None:
             end = found.end()
@@ -189,7 +189,7 @@ def _read_identifier_before(text: str, end: int) -> str:
     return text[start:end]
 
 
-def _scan_entropy(context: Context, source: Source, taken: list[tuple[int, int]]) -> None:
+def _check_entropy(context: Context, source: Source, taken: list[tuple[int, int]]) -> None:
     text = source.text
     for found in _LITERAL.finditer(text):
         value = found[1]

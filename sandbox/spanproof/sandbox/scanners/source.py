@@ -38,7 +38,7 @@ def normalise_language(name: str) -> str:
     return _ALIASES.get(name, name)
 
 
-def lower_case(text: str) -> str:
+def to_lower_case(text: str) -> str:
     """Return the text in lower case, as long as it was: a letter that becomes two stays."""
     lowered = text.lower()
     if len(lowered) == len(text):
@@ -74,7 +74,7 @@ class Source:
     def lowered(self) -> str:
         """The text in lower case, for the keywords of patterns; offsets are those of the text."""
         if self._lowered is None:
-            self._lowered = lower_case(self.text)
+            self._lowered = to_lower_case(self.text)
         return self._lowered
 
     @property
@@ -87,9 +87,9 @@ class Source:
     def python(self) -> Parsed:
         """The text as a Python tree: one for all scanners, which must not change it."""
         if self._python is None:
-            from spanproof.sandbox.scanners.python.parse import parse
+            from spanproof.sandbox.scanners.python.parse import parse_program
 
-            self._python = parse(self.text)
+            self._python = parse_program(self.text)
         return self._python
 
     @property

@@ -18,10 +18,10 @@ from spanproof.sandbox.scanners.boundary import Action, Boundary, Pieces, UseKin
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.context import MAX_NESTING, Context
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
+from spanproof.sandbox.scanners.pieces import find_place, normalise_pieces
 from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.source import START, Place, Source
-from spanproof.sandbox.scanners.sql_batches import unfold_batch
+from spanproof.sandbox.scanners.sql_batches import evaluate_batch
 from spanproof.sandbox.scanners.sql_connections import (
     MEMORY_FILE,
     Connection,
@@ -29,14 +29,14 @@ from spanproof.sandbox.scanners.sql_connections import (
     find_rule_for,
     is_held,
 )
-from spanproof.sandbox.scanners.sql_growth import get_function_name, judge_recursion, judge_series
+from spanproof.sandbox.scanners.sql_growth import check_recursion, check_series, get_function_name
 from spanproof.sandbox.scanners.sql_own import NOTHING_OWN, Own
 from spanproof.sandbox.scanners.sql_parser import (
     TooSlow,
+    find_statements,
+    find_tokens,
     list_nodes,
-    list_tokens,
     parse_parts,
-    parse_statements,
 )
 from spanproof.sandbox.words import split_words
 
@@ -81,7 +81,7 @@ _COMMENT: Final = re.compile(
 )
 
 
-def _blank(found: re.Match[str]) -> str:
+def _format_blank(found: re.Match[str]) -> str:
     """Return a string as it is, and blanks for a comment, so that places stay."""
     return found[0] if found[0][0] in "'\"" else " " * len(found[0])
 
@@ -90,7 +90,7 @@ def _blank(found: re.Match[str]) -> str:
 _EXECUTED: Final = re.compile(r"/\*!\d{0,6}((?>(?:[^*]|\*(?!/))*))\*/")
 
 
-def _unwrap_comment(found: re.Match[str]) -> str:
+def _format_comment(found: re.Match[str]) -> str:
     """Return the content of a comment that is run, with blanks around it, so that places stay."""
     return found[1].rjust(len(found[0]) - 2) + "  "
 
@@ -123,51 +123,51 @@ _SETTING_KEYS: Final = frozenset({"set", "pragma", "command"})
 
 def scan(context: Context, source: Source) -> None:
     """Report what SQL statements would do beyond their boundary."""
-    text = _EXECUTED.sub(_unwrap_comment, source.text.replace("\0", " "))
+    text = _EXECUTED.sub(_format_comment, source.text.replace("\0", " "))
     text = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
-    unfolded = unfold_batch(_COMMENT.sub(_blank, text)) if context.depth < MAX_NESTING else None
+    unfolded = evaluate_batch(_COMMENT.sub(_format_blank, text)) if context.depth < MAX_NESTING else None
     if unfolded is not None:
-        scan(context.nested(START, context.origin + "EXEC runs a statement: "), Source("sql", unfolded))
+        scan(context.build_nested(START, context.origin + "EXEC runs a statement: "), Source("sql", unfolded))
         return
-    _scan_text(context, Source("sql", text))
+    _check_text(context, Source("sql", text))
     if len(text) > _MAX_SOURCE:
-        _report_unparsed(context, text)
+        _record_unparsed(context, text)
         return
-    tokens = list_tokens(text)
+    tokens = find_tokens(text)
     try:
-        statements = parse_statements(text, tokens)
+        statements = find_statements(text, tokens)
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
         return
     except TooSlow:
         context.add("sql.too-complex", START, "takes longer to parse than its time")
-        _judge_unparsed(context, text)
+        _check_unparsed(context, text)
         return
     if statements is None:
-        _report_unparsed(context, text)
+        _record_unparsed(context, text)
         return
     own = Own(_list_temporary_tables(statements))
     if not own.tables:
-        _judge_count(context, statements)
-    places = _locate_statements(source, tokens if text == source.text else None, len(statements))
+        _check_count(context, statements)
+    places = _list_places(source, tokens if text == source.text else None, len(statements))
     for statement, place in list(zip(statements, places, strict=True))[:_MAX_STATEMENTS]:
         context.check_time()
         # A finding inside a statement gets the statement's place: the tree has no places.
         inner = replace(context, fixed_place=context.fixed_place or place)
-        _judge(inner, source, statement, own)
-        own = own.follow(statement, in_memory=_attaches_memory(statement))
+        _check_statement(inner, source, statement, own)
+        own = own.with_statement(statement, in_memory=_attaches_memory(statement))
 
 
-def _judge_count(context: Context, statements: Sequence[exp.Expr]) -> None:
+def _check_count(context: Context, statements: Sequence[exp.Expr]) -> None:
     """Report several statements of which one may change something: a text put in may have added it."""
-    verbs = [_find_verb(statement) for statement in statements]
+    verbs = [_get_verb(statement) for statement in statements]
     count = sum(verb not in _UNCOUNTED_VERBS for verb in verbs)
     only_reads = (READ_VERBS | _UNCOUNTED_VERBS).issuperset(verbs)
     if count > 1 and not only_reads and not any(map(_attaches_memory, statements)):
         context.add("sql.statement.several", START, f"holds {count} statements")
 
 
-def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
+def check_sent_statement(context: Context, pieces: Pieces, connection: Connection) -> None:
     """Judge a statement, known as far as its pieces, that a program in another language sends."""
     text = "".join(_HOLE if piece is None else piece for piece in pieces)
     rule = find_rule_for(context, connection)
@@ -176,7 +176,7 @@ def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
         policy = replace(context.boundary.policy, sql_verbs=verbs, sql_tables=rule.tables)
         context = replace(context, boundary=Boundary(policy))
     if not is_held(context, connection):
-        _scan_functions(context, text)
+        _check_outside_reach(context, text)
         return
     if None in pieces:
         context.add("sql.query.dynamic", START, "is known only in part", Verdict.REVIEW)
@@ -184,18 +184,18 @@ def scan_sent(context: Context, pieces: Pieces, connection: Connection) -> None:
         scan(context, Source("sql", text))
 
 
-def scan_given(context: Context, pieces: Pieces) -> None:
+def check_possible_statement(context: Context, pieces: Pieces) -> None:
     """Judge a text that reads as a statement and goes to a call that is not known, as one that it sends."""
     connection = Connection(Database.UNKNOWN)
     if pieces[0] is None or not _BEGINS.match(pieces[0]) or not is_held(context, connection):
         return
     text = "".join(_HOLE if piece is None else piece for piece in pieces)
     try:
-        is_statement = len(text) > _MAX_SOURCE or parse_statements(text) is not None
+        is_statement = len(text) > _MAX_SOURCE or find_statements(text) is not None
     except (RecursionError, TooSlow):
         is_statement = True
     if is_statement:
-        scan_sent(context, pieces, connection)
+        check_sent_statement(context, pieces, connection)
 
 
 # How a statement begins; prose begins with `Select`, if at all.
@@ -209,52 +209,52 @@ _BEGINS: Final = re.compile(
 )
 
 
-def _scan_functions(context: Context, text: str) -> None:
+def _check_outside_reach(context: Context, text: str) -> None:
     """Judge only what reaches out of the database."""
     if not (_MAY_REACH_OUT.search(text) or _CALLS_OUT.search(text)):
         return
     source = Source("sql", text)
-    _scan_text(context, source)
+    _check_text(context, source)
     if len(text) > _MAX_SOURCE:
         context.add("sql.statement.unknown", START, "is longer than is parsed")
         return
     try:
         for part, statements in parse_parts(text):
             if statements is None:
-                _judge_literals(context, part)
+                _check_literals(context, part)
             for statement in statements or ():
-                _judge_reach(context, source, list_nodes(statement))
+                _check_reach(context, source, list_nodes(statement))
     except RecursionError:
         context.add("sql.too-deep", START, "nests deeper than can be judged")
     except TooSlow:
         context.add("sql.too-complex", START, "takes longer to parse than its time")
 
 
-def _judge_literals(context: Context, part: str) -> None:
+def _check_literals(context: Context, part: str) -> None:
     """Judge a statement that the parser does not read to its end by its literals."""
     if _CALLS_OUT.search(part):
         context.add("sql.statement.unknown", START, "does not parse as SQL, and calls what reads files")
     opens = next(iter(part.split(maxsplit=1)), "").lower() in _OPENS
     for found in _LITERAL.finditer(part):
         literal = found[1] if found[1] is not None else found[2]
-        place = find_place(context.boundary, _split_at_holes(literal))
+        place = find_place(context.boundary, _build_pieces(literal))
         if place is not None:
-            context.crossed("sql", place, START, "a statement")
+            context.handle_crossing("sql", place, START, "a statement")
         elif opens and _HOLE in literal:
             context.add("sql.file.dynamic", START, "a statement opens a path that is put together")
 
 
-def _split_at_holes(text: str) -> Pieces:
+def _build_pieces(text: str) -> Pieces:
     """Return a part of a statement with what is not known in it."""
-    return merge_pieces([piece for known in text.split(_HOLE) for piece in (known, None)][:-1])
+    return normalise_pieces([piece for known in text.split(_HOLE) for piece in (known, None)][:-1])
 
 
-def _report_unparsed(context: Context, text: str) -> None:
+def _record_unparsed(context: Context, text: str) -> None:
     context.add("sql.statement.unknown", START, "does not parse as SQL")
-    _judge_unparsed(context, text)
+    _check_unparsed(context, text)
 
 
-def _judge_unparsed(context: Context, text: str) -> None:
+def _check_unparsed(context: Context, text: str) -> None:
     """Judge a text no dialect reads by the verbs its parts begin with."""
     for part in text.split(";")[:_MAX_STATEMENTS]:
         verb = part.split(maxsplit=1)[0].lower() if part.strip() else ""
@@ -264,11 +264,11 @@ def _judge_unparsed(context: Context, text: str) -> None:
             context.add("sql.statement.denied", START, message, policy_line=line)
 
 
-def _locate_statements(source: Source, tokens: list[Token] | None, count: int) -> list[Place]:
+def _list_places(source: Source, tokens: list[Token] | None, count: int) -> list[Place]:
     """Return the place of each statement, by its first and last token."""
     from sqlglot.tokenizer_core import TokenType
 
-    tokens = list_tokens(source.text) or [] if tokens is None else tokens
+    tokens = find_tokens(source.text) or [] if tokens is None else tokens
     places: list[Place] = []
     first = None
     for index, token in enumerate(tokens):
@@ -281,38 +281,38 @@ def _locate_statements(source: Source, tokens: list[Token] | None, count: int) -
     return places if len(places) == count else [START] * count
 
 
-def _judge(context: Context, source: Source, statement: exp.Expr, own: Own = NOTHING_OWN) -> None:
+def _check_statement(context: Context, source: Source, statement: exp.Expr, own: Own = NOTHING_OWN) -> None:
     from sqlglot import exp
 
     if own.holds_all(statement) or _attaches_memory(statement):
         nodes = list_nodes(statement)
-        _judge_tables(context, nodes, own)
-        _judge_reach(context, source, nodes)
+        _check_tables(context, nodes, own)
+        _check_reach(context, source, nodes)
         return
-    verb = _find_verb(statement)
+    verb = _get_verb(statement)
     policy = context.boundary.policy
-    context.boundary.note_use(UseKind.STATEMENT, verb)
+    context.boundary.record_use(UseKind.STATEMENT, verb)
     if statement.key in _SETTING_KEYS and _SETTINGS.match(statement.sql()):
         context.add("sql.statement.privilege", START, "changes settings of the database")
     if not _is_allowed(context, statement, verb):
         line = format_addition("sql_verbs", verb)
         message = f"the statement {verb.upper()} is not allowed"
-        context.add(_select_verb_rule(statement, verb), START, message, policy_line=line)
+        context.add(_get_verb_rule(statement, verb), START, message, policy_line=line)
     if isinstance(statement, exp.Delete | exp.Update) and statement.args.get("where") is None:
         context.add("sql.statement.unbounded", START, f"{verb.upper()} without WHERE changes every row")
     # A writing statement may hide inside a CTE or a function's body.
     nodes = list_nodes(statement)
     writing = (exp.Insert, exp.Update, exp.Delete, exp.Drop, exp.Into)
     for inner in nodes[1:]:
-        if isinstance(inner, writing) and _find_verb(inner) not in policy.sql_verbs:
+        if isinstance(inner, writing) and _get_verb(inner) not in policy.sql_verbs:
             context.add(
                 "sql.statement.denied",
                 START,
-                f"the statement {_find_verb(inner).upper()} inside another is not allowed",
+                f"the statement {_get_verb(inner).upper()} inside another is not allowed",
             )
-    _judge_tables(context, nodes)
-    _judge_reach(context, source, nodes)
-    _judge_explained(context, source, statement)
+    _check_tables(context, nodes)
+    _check_reach(context, source, nodes)
+    _check_explained(context, source, statement)
 
 
 def _is_allowed(context: Context, statement: exp.Expr, verb: str) -> bool:
@@ -336,7 +336,9 @@ def _writes_own_file(context: Context, statement: exp.Expr) -> bool:
     files = [file.name for file in statement.args["files"] if isinstance(file, exp.Literal)]
     is_from = bool(statement.args.get("kind"))
     is_whole = len(files) == len(statement.args["files"]) and _HOLE not in "".join(files)
-    inside = all("://" not in file and context.boundary.path(Action.WRITE, (file,)) is None for file in files)
+    inside = all(
+        "://" not in file and context.boundary.evaluate_path(Action.WRITE, (file,)) is None for file in files
+    )
     return not is_from and is_whole and inside
 
 
@@ -353,13 +355,13 @@ _EXPLAIN: Final = re.compile(
 )
 
 
-def _judge_explained(context: Context, source: Source, statement: exp.Expr) -> None:
+def _check_explained(context: Context, source: Source, statement: exp.Expr) -> None:
     """Judge the statement that `EXPLAIN` names; with `ANALYZE` the database runs it."""
-    if statement.key != "command" or _find_verb(statement) != "explain":
+    if statement.key != "command" or _get_verb(statement) != "explain":
         return
     found = _EXPLAIN.match(statement.expression.name if statement.expression is not None else "")
     try:
-        explained = parse_statements(found["rest"]) if found is not None else None
+        explained = find_statements(found["rest"]) if found is not None else None
     except (RecursionError, TooSlow):
         explained = None
     if found is None or explained is None or any(one.key == "command" for one in explained):
@@ -367,28 +369,28 @@ def _judge_explained(context: Context, source: Source, statement: exp.Expr) -> N
         return
     for one in explained:
         if "analy" in found["options"].lower():
-            _judge(context, source, one)
+            _check_statement(context, source, one)
         else:
             nodes = list_nodes(one)
-            _judge_tables(context, nodes)
-            _judge_reach(context, source, nodes)
+            _check_tables(context, nodes)
+            _check_reach(context, source, nodes)
 
 
-def _judge_reach(context: Context, source: Source, nodes: list[exp.Expr]) -> None:
+def _check_reach(context: Context, source: Source, nodes: list[exp.Expr]) -> None:
     """Judge what a statement, by its nodes of which it is the first, reaches out of the database."""
     from sqlglot import exp
 
     statement = nodes[0]
-    judge_recursion(context, nodes)
-    judge_series(context, nodes)
-    _judge_files(context, source, nodes)
-    _judge_functions(context, source, nodes)
-    _judge_attach(context, nodes)
+    check_recursion(context, nodes)
+    check_series(context, nodes)
+    _check_files(context, source, nodes)
+    _check_functions(context, source, nodes)
+    _check_attach(context, nodes)
     if not isinstance(statement, exp.Query | exp.DML | exp.Create | exp.Copy | exp.Attach):
-        _judge_literals(context, statement.sql())
+        _check_literals(context, statement.sql())
 
 
-def _find_verb(statement: exp.Expr) -> str:
+def _get_verb(statement: exp.Expr) -> str:
     from sqlglot import exp
 
     if isinstance(statement, exp.Query) or _is_query_to_stdout(statement):
@@ -413,7 +415,7 @@ def _is_query_to_stdout(statement: exp.Expr) -> bool:
     return all(isinstance(one, exp.Identifier) and one.name.lower() == "stdout" for one in targets)
 
 
-def _select_verb_rule(statement: exp.Expr, verb: str) -> str:
+def _get_verb_rule(statement: exp.Expr, verb: str) -> str:
     if verb in _SCHEMA_VERBS:
         return "sql.statement.schema"
     if verb in {"grant", "revoke", "deny"} or re.search(
@@ -441,7 +443,7 @@ def _list_temporary_tables(statements: list[exp.Expr]) -> frozenset[str]:
     return frozenset(table.name.lower() for table in made if table is not None)
 
 
-def _judge_tables(context: Context, nodes: list[exp.Expr], own: Own = NOTHING_OWN) -> None:
+def _check_tables(context: Context, nodes: list[exp.Expr], own: Own = NOTHING_OWN) -> None:
     from sqlglot import exp
 
     allowed = context.boundary.policy.sql_tables
@@ -463,30 +465,30 @@ def _judge_tables(context: Context, nodes: list[exp.Expr], own: Own = NOTHING_OW
             context.add("sql.table.unlisted", START, message, policy_line=line)
 
 
-def _judge_files(context: Context, source: Source, nodes: list[exp.Expr]) -> None:
+def _check_files(context: Context, source: Source, nodes: list[exp.Expr]) -> None:
     """Judge files that a statement reads like tables."""
     from sqlglot import exp
 
     for table in [node for node in nodes if isinstance(node, exp.Table)]:
         if _is_file(table.name.lower()) or (_HOLE in table.name and f"'{table.name}'" in source.text):
-            _judge_path(context, table.name)
+            _check_path(context, table.name)
 
 
 def _is_file(name: str) -> bool:
     return "/" in name or name.endswith((".csv", ".parquet", ".json", ".tsv", ".xlsx"))
 
 
-def _judge_functions(context: Context, source: Source, nodes: list[exp.Expr]) -> None:
+def _check_functions(context: Context, source: Source, nodes: list[exp.Expr]) -> None:
     from sqlglot import exp
 
     for function in [node for node in nodes if isinstance(node, exp.Func)]:
         name = get_function_name(function)
         if name in _READING_FUNCTIONS or isinstance(function, exp.ReadCSV):
-            _judge_readers_paths(context, function)
+            _check_reader_paths(context, function)
         elif name in _OUTSIDE_FUNCTIONS:
             context.add(
                 "sql.function.outside",
-                _locate_name(source, name),
+                _get_name_place(source, name),
                 f"the function {name} reaches out of the database",
             )
         elif (
@@ -494,10 +496,10 @@ def _judge_functions(context: Context, source: Source, nodes: list[exp.Expr]) ->
             and isinstance(function.parent, exp.Table)
             and name not in _SPLITTING_FUNCTIONS
         ):
-            _judge_unknown_reader(context, function, name)
+            _check_unknown_reader(context, function, name)
 
 
-def _judge_unknown_reader(context: Context, function: exp.Anonymous, name: str) -> None:
+def _check_unknown_reader(context: Context, function: exp.Anonymous, name: str) -> None:
     """Judge what a table function gets that is not in the catalogue, where it is outside."""
     for literal in function.expressions:
         place = find_place(context.boundary, (literal.name,)) if literal.is_string else None
@@ -506,7 +508,7 @@ def _judge_unknown_reader(context: Context, function: exp.Anonymous, name: str) 
             context.add("sql.call.unknown", START, message)
 
 
-def _judge_readers_paths(context: Context, function: exp.Func) -> None:
+def _check_reader_paths(context: Context, function: exp.Func) -> None:
     """Judge what a table function reads: its first argument, or the items of the list that this is."""
     from sqlglot import exp
 
@@ -514,19 +516,21 @@ def _judge_readers_paths(context: Context, function: exp.Func) -> None:
     first = first or next(iter(function.expressions), None)
     for one in first.expressions if isinstance(first, exp.Array) else [first]:
         if isinstance(one, exp.Literal) and one.is_string:
-            _judge_path(context, one.name)
+            _check_path(context, one.name)
         else:
             context.add("sql.file.dynamic", START, "a table function reads a path that is put together")
 
 
-def _judge_path(
+def _check_path(
     context: Context, text: str, action: Action = Action.READ, who: str = "a table function"
 ) -> None:
     file = _FILE_URI.match(text)
-    pieces = _split_at_holes(text if file is None else file[1])
+    pieces = _build_pieces(text if file is None else file[1])
     is_url = pieces[0] is not None and "://" in pieces[0]
-    crossing = context.boundary.url(pieces) if is_url else context.boundary.path(action, pieces)
-    context.crossed("sql", crossing, START, who)
+    crossing = (
+        context.boundary.evaluate_url(pieces) if is_url else context.boundary.evaluate_path(action, pieces)
+    )
+    context.handle_crossing("sql", crossing, START, who)
 
 
 # A file of SQLite as a URI, without its options: `file:data.db?mode=ro`.
@@ -535,7 +539,7 @@ _FILE_URI: Final = re.compile(r"(?i)file:(?!//)([^?#]*+)")
 _SERVICE: Final = re.compile(r"(?!file:|sqlite:|duckdb:)\w{2,20}:(?!//)")
 
 
-def _judge_attach(context: Context, nodes: list[exp.Expr]) -> None:
+def _check_attach(context: Context, nodes: list[exp.Expr]) -> None:
     from sqlglot import exp
 
     for copy in [node for node in nodes if isinstance(node, exp.Copy | exp.Attach)]:
@@ -543,7 +547,7 @@ def _judge_attach(context: Context, nodes: list[exp.Expr]) -> None:
             if _SERVICE.match(file):
                 context.add("sql.function.outside", START, f"{copy.key.upper()} reaches out of the database")
             elif any(mark in file for mark in ("/", "~", _HOLE)):
-                _judge_path(context, file, Action.WRITE, copy.key.upper())
+                _check_path(context, file, Action.WRITE, copy.key.upper())
 
 
 def _list_file_names(copy: exp.Expr) -> list[str]:
@@ -571,8 +575,8 @@ _OTHER_QUOTES: Final = re.compile(r"[\\`$#\[]|/\*")
 _COPIED_FILE: Final = re.compile(r"\s*+'([^']*+)'\s*+(?:;|\Z)")
 
 
-def _scan_text(context: Context, source: Source) -> None:
-    text = _COMMENT.sub(_blank, source.text)
+def _check_text(context: Context, source: Source) -> None:
+    text = _COMMENT.sub(_format_blank, source.text)
     if not _OTHER_QUOTES.search(source.text):
         text = _LITERAL.sub(lambda found: found[0][0] + " " * (len(found[0]) - 2) + found[0][0], text)
     unblanked, source = source.text, Source("sql", text)
@@ -585,7 +589,7 @@ def _scan_text(context: Context, source: Source) -> None:
             continue
         copied = _COPIED_FILE.match(unblanked, found.end()) if context.depth else None
         if copied is not None and found[0][:6].lower() == "vacuum":
-            _judge_path(context, copied[1], Action.WRITE, "VACUUM")
+            _check_path(context, copied[1], Action.WRITE, "VACUUM")
             continue
         clause = " ".join(found[0].split())[:60]
         if not clause.lower().startswith("attach") or context.depth == 0:
@@ -594,6 +598,6 @@ def _scan_text(context: Context, source: Source) -> None:
             )
 
 
-def _locate_name(source: Source, name: str) -> Place:
+def _get_name_place(source: Source, name: str) -> Place:
     at = source.text.lower().find(name)
     return source.place(at, at + len(name)) if at >= 0 else START

@@ -66,33 +66,33 @@ class _Batch:
         self.variables: dict[str, str] = {}
         self.names: set[str] = set()  # of statements that are prepared, and of cursors
 
-    def unfold(self) -> str:
+    def evaluate(self) -> str:
         """Return the batch with each statement that it runs in the place where it does."""
         statements = []
-        while self._take(_BETWEEN) is not None and self.at < len(self.text):
-            if (found := self._take(_NAMED)) is not None:
+        while self._find_next(_BETWEEN) is not None and self.at < len(self.text):
+            if (found := self._find_next(_NAMED)) is not None:
                 statements.append(self._read_named(found))
             elif (found := _USED.match(self.text, self.at)) is not None and found[1].lower() in self.names:
                 self.at = found.end()
-            elif self._take(_DECLARE) is not None:
-                self._read_declared()
-            elif (found := self._take(_SET)) is not None:
+            elif self._find_next(_DECLARE) is not None:
+                self._record_declared()
+            elif (found := self._find_next(_SET)) is not None:
                 self.variables[found[1].lower()] = self._read_text()
-            elif (found := self._take(_EXECUTE)) is not None:
+            elif (found := self._find_next(_EXECUTE)) is not None:
                 statements.append(self._read_executed(in_brackets=bool(found[1])))
-            elif (found := self._take(_OTHER)) is not None and "@" not in found[0]:
+            elif (found := self._find_next(_OTHER)) is not None and "@" not in found[0]:
                 statements.append(found[0])
             else:
                 raise _Unfollowed
         return ";\n".join(statements)
 
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+    def _find_next(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         found = pattern.match(self.text, self.at)
         self.at = found.end() if found is not None else self.at
         return found
 
-    def _read_declared(self) -> None:
-        while (found := self._take(_DECLARED)) is not None:
+    def _record_declared(self) -> None:
+        while (found := self._find_next(_DECLARED)) is not None:
             if found[2]:
                 self.variables[found[1].lower()] = self._read_text()
             if self.text[self.at : self.at + 1] != ",":
@@ -104,19 +104,19 @@ class _Batch:
         self.names.add((named["prepared"] or named["cursor"]).lower())
         if named["text"]:
             return self._read_text()
-        statement = self._take(_REST_OF_STATEMENT)
+        statement = self._find_next(_REST_OF_STATEMENT)
         return statement[0] if statement is not None else ""
 
     def _read_executed(self, *, in_brackets: bool) -> str:
         statement = self._read_text()
-        if in_brackets and self._take(_CLOSES) is None:
+        if in_brackets and self._find_next(_CLOSES) is None:
             raise _Unfollowed
-        self._take(_PARAMETERS)
+        self._find_next(_PARAMETERS)
         return statement
 
     def _read_text(self) -> str:
         parts = [self._read_term()]
-        while self._take(_PLUS) is not None:
+        while self._find_next(_PLUS) is not None:
             parts.append(self._read_term())
         self.length += sum(map(len, parts))
         if self.length > MAX_TEXT:
@@ -124,7 +124,7 @@ class _Batch:
         return "".join(parts)
 
     def _read_term(self) -> str:
-        found = self._take(_TERM)
+        found = self._find_next(_TERM)
         if found is None:
             raise _Unfollowed
         literal, variable, function, number = found.groups()
@@ -137,9 +137,9 @@ class _Batch:
                 raise _Unfollowed
             return self.variables[variable.lower()]
         parts = [self._read_text()]
-        while function.upper() == "CONCAT" and self._take(_COMMA) is not None:
+        while function.upper() == "CONCAT" and self._find_next(_COMMA) is not None:
             parts.append(self._read_text())
-        if self._take(_CLOSES) is None:
+        if self._find_next(_CLOSES) is None:
             raise _Unfollowed
         return _FUNCTIONS[function.upper()]("".join(parts))
 
@@ -151,12 +151,12 @@ _FUNCTIONS: Final[dict[str, Callable[[str], str]]] = {
 }
 
 
-def unfold_batch(text: str) -> str | None:
+def evaluate_batch(text: str) -> str | None:
     """Return a batch with the statements that it puts together; None where these are not all known."""
     if not (_EXECUTE.search(text) or _NAMED.search(text)):
         return None
     try:
-        unfolded = _Batch(text).unfold()
+        unfolded = _Batch(text).evaluate()
     except (_Unfollowed, RecursionError):
         return None
     return unfolded if unfolded.strip() else None

@@ -33,7 +33,7 @@ IN_FILE: Final = "().file()"
 """What the names of connections hold whose database is in the program's own memory, or in a file."""
 
 
-def strip_database(name: str) -> str:
+def without_database(name: str) -> str:
     """Return the name of a connection as people write it."""
     return name.replace(IN_MEMORY, "").replace(IN_FILE, "")
 
@@ -78,7 +78,7 @@ def is_held(context: Context, connection: Connection) -> bool:
 def find_rule_for(context: Context, connection: Connection) -> SqlRule | None:
     """Return the first of the policy's rules that is for a connection; None where none is."""
     in_memory = connection.kind is Database.MEMORY
-    file = context.boundary.work_path(connection.file) if connection.file else ""
+    file = context.boundary.get_work_path(connection.file) if connection.file else ""
     for rule in context.boundary.policy.sql_rules:
         if rule.concerns(connection.host, connection.database, file, memory=in_memory):
             return rule

@@ -18,7 +18,7 @@ _REPEATING: Final = frozenset({"generate_series", "range", "repeat", "replicate"
 _MOST_ROWS: Final = 1_000_000_000
 
 
-def judge_recursion(context: Context, nodes: list[exp.Expr]) -> None:
+def check_recursion(context: Context, nodes: list[exp.Expr]) -> None:
     """Judge a recursion without a condition that ends it."""
     from sqlglot import exp
 
@@ -32,7 +32,7 @@ def judge_recursion(context: Context, nodes: list[exp.Expr]) -> None:
             context.add("sql.resource.endless", START, "a recursive query has no condition that ends it")
 
 
-def judge_series(context: Context, nodes: list[exp.Expr]) -> None:
+def check_series(context: Context, nodes: list[exp.Expr]) -> None:
     """Judge series of more rows, and texts of more parts, than a database holds."""
     from sqlglot import exp
 

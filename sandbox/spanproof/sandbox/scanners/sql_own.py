@@ -21,7 +21,7 @@ class Own(NamedTuple):
     tables: frozenset[str] = frozenset()
     schemas: frozenset[str] = frozenset()
 
-    def follow(self, statement: exp.Expr, *, in_memory: bool) -> Own:
+    def with_statement(self, statement: exp.Expr, *, in_memory: bool) -> Own:
         """Return what is own after a statement.
 
         Args:

@@ -44,21 +44,21 @@ def parse_parts(text: str) -> list[tuple[str, list[exp.Expr] | None]]:
     Raises:
         TooSlow: there are too many.
     """
-    whole = parse_statements(text)
+    whole = find_statements(text)
     if whole is not None and not any(map(is_opaque, whole)):
         return [(text, whole)]
     parts = [part for part in _STATEMENT.findall(text) if part.strip()]
     if len(parts) > _MAX_PARTS:
         raise TooSlow
-    return [(part, parse_statements(part)) for part in parts]
+    return [(part, find_statements(part)) for part in parts]
 
 
-def list_tokens(text: str, dialect: str = "") -> list[Token] | None:
+def find_tokens(text: str, dialect: str = "") -> list[Token] | None:
     """Return the tokens of a text in a dialect; None where it cannot be read."""
     from sqlglot.errors import SqlglotError
 
     try:
-        return _make_parser(dialect)[0].tokenize(text)
+        return _build_parser(dialect)[0].tokenize(text)
     except (SqlglotError, ValueError, IndexError):
         return None
 
@@ -80,7 +80,7 @@ def list_nodes(root: exp.Expr) -> list[exp.Expr]:
     return found
 
 
-def parse_statements(text: str, tokens: list[Token] | None = None) -> list[exp.Expr] | None:
+def find_statements(text: str, tokens: list[Token] | None = None) -> list[exp.Expr] | None:
     """Return the statements of a text in the first dialect that reads all of them; None where none does.
 
     Args:
@@ -95,12 +95,12 @@ def parse_statements(text: str, tokens: list[Token] | None = None) -> list[exp.E
     spent = 0
     first, tokens = tokens, None
     for dialect in _DIALECTS:
-        read, parser = _make_parser(dialect)
-        tokens = first if first is not None and dialect == _DIALECTS[0] else list_tokens(text, dialect)
+        read, parser = _build_parser(dialect)
+        tokens = first if first is not None and dialect == _DIALECTS[0] else find_tokens(text, dialect)
         if tokens is None:
             spent += len(text) // _CHARACTERS_PER_TOKEN
             continue
-        if _measure_longest_chain(tokens) > _MAX_CHAIN:
+        if _compute_longest_chain(tokens) > _MAX_CHAIN:
             raise TooSlow
         bounded = parser(dialect=read)
         given = min(_FREE_STEPS + _STEPS_PER_TOKEN * len(tokens), _MAX_STEPS - spent)
@@ -119,7 +119,7 @@ def parse_statements(text: str, tokens: list[Token] | None = None) -> list[exp.E
     return None
 
 
-def _measure_longest_chain(tokens: list[Token]) -> int:
+def _compute_longest_chain(tokens: list[Token]) -> int:
     """Return how many parts the longest dotted name has."""
     from sqlglot.tokenizer_core import TokenType
 
@@ -137,7 +137,7 @@ class TooSlow(Exception):  # noqa: N818 - named after what happened
 
 
 @lru_cache(maxsize=len(_DIALECTS))
-def _make_parser(dialect: str) -> tuple[Dialect, Any]:
+def _build_parser(dialect: str) -> tuple[Dialect, Any]:
     """Return a dialect, and its parser with a bound on its steps.
 
     The parser tries ways and goes back, which takes exponential time for `a JOIN b JOIN c …`; each way goes

@@ -39,7 +39,7 @@ _MOST_TURNS: Final = 10_000_000
 
 
 @lru_cache(maxsize=1)
-def _make_environment() -> Environment:
+def _build_environment() -> Environment:
     extensions = ["jinja2.ext.do", "jinja2.ext.loopcontrols", "jinja2.ext.debug", "jinja2.ext.i18n"]
     return Environment(extensions=extensions)  # noqa: S701 - nothing is rendered
 
@@ -47,13 +47,13 @@ def _make_environment() -> Environment:
 def scan(context: Context, source: Source) -> None:
     """Report what a template would reach beyond its values."""
     try:
-        template = _make_environment().parse(source.text)
+        template = _build_environment().parse(source.text)
     except (TemplateSyntaxError, RecursionError) as problem:
         context.add("jinja.syntax", START, f"does not parse as a template: {problem}"[:120])
         if _PARTS.search(source.text):
             context.add("jinja.escape.dunder", START, "names the interpreter's internals")
         return
-    _Template(context).judge(template)
+    _Template(context).check_template(template)
 
 
 class _Template:
@@ -65,9 +65,9 @@ class _Template:
         # What the template shows as it is: a text only mentions what it names, an attribute is not called.
         self.shown: set[nodes.Node] = set()
 
-    def judge(self, template: nodes.Template) -> None:
+    def check_template(self, template: nodes.Template) -> None:
         for assignment in template.find_all(nodes.Assign):
-            text = self._fold(assignment.node) if isinstance(assignment.node, nodes.Expr) else None
+            text = self._evaluate_text(assignment.node) if isinstance(assignment.node, nodes.Expr) else None
             if isinstance(assignment.target, nodes.Name) and text is not None:
                 self.texts[assignment.target.name] = text
         for compared in template.find_all(nodes.Compare):
@@ -75,35 +75,35 @@ class _Template:
             sides = [compared.expr, *(operand.expr for operand in compared.ops)]
             self.shown.update(side for side in sides if isinstance(side, nodes.Const))
         for condition in template.find_all(nodes.If):
-            self._note_tested(condition.test)
+            self._record_tested(condition.test)
         for count, node in enumerate(_iter_nodes(template)):
             if count % 256 == 0:
                 self.context.check_time()
-            self._judge_node(node)
+            self._check_node(node)
 
-    def _judge_node(self, node: nodes.Node) -> None:
+    def _check_node(self, node: nodes.Node) -> None:
         if isinstance(node, nodes.Getattr):
-            self._judge_name(node.attr, node)
+            self._check_name(node.attr, node)
         elif isinstance(node, nodes.Getitem):
-            self._judge_key(node.arg, node)
+            self._check_key(node.arg, node)
         elif isinstance(node, nodes.Filter):
-            self._judge_filter(node)
+            self._check_filter(node)
         elif isinstance(node, nodes.Call):
-            self._judge_call(node)
+            self._check_call(node)
         elif isinstance(node, nodes.For) and _count_nested_turns(node) > _MOST_TURNS:
             self._add("resource.endless", node, "goes through more turns than a page needs")
         elif isinstance(node, nodes.Include | nodes.Extends | nodes.Import | nodes.FromImport):
-            self._judge_included(node)
+            self._check_included(node)
         elif isinstance(node, nodes.Output):
-            self._judge_output(node)
+            self._check_output(node)
         elif isinstance(node, nodes.ExtensionAttribute | nodes.ContextReference):
             self._add("escape.internals", node, "shows the names that the template is rendered with")
         elif isinstance(node, nodes.Concat | nodes.Const):
-            text = self._fold(node)
+            text = self._evaluate_text(node)
             if node not in self.shown and text is not None and _INTERNAL.fullmatch(text):
                 self._add("escape.internals", node, f"puts together {text}, a name of the interpreter's")
 
-    def _judge_name(self, name: str, node: nodes.Node) -> None:
+    def _check_name(self, name: str, node: nodes.Node) -> None:
         """Judge an attribute or a key by its name."""
         if _INTERNAL.fullmatch(name):
             self._add("escape.dunder", node, f"walks through {name} into the interpreter")
@@ -114,53 +114,53 @@ class _Template:
         elif _is_settings(node) and (name == "items" or _SECRET.search(name)):
             self._add("environment.read", node, f"reads {name} of the application's settings")
 
-    def _judge_key(self, key: nodes.Expr, node: nodes.Node) -> None:
-        text = self._fold(key)
+    def _check_key(self, key: nodes.Expr, node: nodes.Node) -> None:
+        text = self._evaluate_text(key)
         if text is not None:
-            self._judge_name(text, node)
+            self._check_name(text, node)
         elif _list_names(key) & {"request"}:
             self._add("attribute.dynamic", node, "takes an attribute that the request names")
 
-    def _judge_filter(self, node: nodes.Filter) -> None:
+    def _check_filter(self, node: nodes.Filter) -> None:
         """Judge the attributes that filters take by name: `attr`, `map(attribute=…)`, `sort`."""
         given = [*node.args, *(keyword.value for keyword in node.kwargs)]
         for argument in given:
-            text = self._fold(argument)
+            text = self._evaluate_text(argument)
             if text is not None:
                 for part in text.split("."):
-                    self._judge_name(part, node)
+                    self._check_name(part, node)
             elif node.name == "attr":
                 self._add("attribute.dynamic", node, "takes an attribute that is not known")
 
-    def _judge_call(self, node: nodes.Call) -> None:
+    def _check_call(self, node: nodes.Call) -> None:
         called = node.node
         first = node.args[0] if node.args else None
         if not isinstance(called, nodes.Name):
             return
         if called.name == "open":
-            text = self._fold(first) if first is not None else None
-            crossing = self.context.boundary.path(Action.READ, (text,))
-            self.context.crossed("jinja", crossing, _locate(node), "open:")
+            text = self._evaluate_text(first) if first is not None else None
+            crossing = self.context.boundary.evaluate_path(Action.READ, (text,))
+            self.context.handle_crossing("jinja", crossing, _get_place(node), "open:")
         elif called.name == "range" and any(_count_turns(one) > _MOST_TURNS for one in node.args):
             self._add("resource.endless", node, "counts further than a page needs")
         elif called.name in _CODE:
             self._add("process.start", node, f"calls {called.name}, which starts programs or runs code")
 
-    def _judge_included(self, node: nodes.Include | nodes.Extends | nodes.Import | nodes.FromImport) -> None:
+    def _check_included(self, node: nodes.Include | nodes.Extends | nodes.Import | nodes.FromImport) -> None:
         """Judge a template of another file, by its path below the folder of templates."""
         given = node.template
         names = given.items if isinstance(given, nodes.List | nodes.Tuple) else [given]
         for one in names:
-            text = self._fold(one)
+            text = self._evaluate_text(one)
             if text is None:
                 self._add("file.dynamic", node, "includes a template that is not known")
             elif text.startswith(("/", "~")) or ".." in text.split("/"):
-                crossing = self.context.boundary.path(Action.READ, (text,))
-                self.context.crossed("jinja", crossing, _locate(node), "an included template:")
+                crossing = self.context.boundary.evaluate_path(Action.READ, (text,))
+                self.context.handle_crossing("jinja", crossing, _get_place(node), "an included template:")
 
-    def _judge_output(self, node: nodes.Output) -> None:
+    def _check_output(self, node: nodes.Output) -> None:
         for shown in node.nodes:
-            self._note_shown(shown)
+            self._record_shown(shown)
             if isinstance(shown, nodes.Name) and shown.name in {"config", "settings", "environ"}:
                 self._add(
                     "environment.read",
@@ -169,26 +169,26 @@ class _Template:
                     Verdict.REVIEW,
                 )
 
-    def _note_shown(self, node: nodes.Node) -> None:
+    def _record_shown(self, node: nodes.Node) -> None:
         """Note what an expression shows as it is: itself, one of two, or what a filter of texts changes."""
         if isinstance(node, nodes.Const | nodes.Getattr):
             self.shown.add(node)
         elif isinstance(node, nodes.CondExpr):
-            self._note_tested(node.test)
+            self._record_tested(node.test)
             for one in (node.expr1, node.expr2):
                 if one is not None:
-                    self._note_shown(one)
+                    self._record_shown(one)
         elif isinstance(node, nodes.Filter) and node.node is not None and node.name in _SHOWING_FILTERS:
-            self._note_shown(node.node)
+            self._record_shown(node.node)
 
-    def _note_tested(self, test: nodes.Node) -> None:
+    def _record_tested(self, test: nodes.Node) -> None:
         """Note an attribute that is only tested: it is not called."""
         while isinstance(test, nodes.Not):
             test = test.node
         if isinstance(test, nodes.Getattr):
             self.shown.add(test)
 
-    def _fold(self, node: nodes.Expr | None) -> str | None:
+    def _evaluate_text(self, node: nodes.Expr | None) -> str | None:
         """Return the text of an expression; None where it is not known, or is longer than a name."""
         if isinstance(node, nodes.Const | nodes.TemplateData):
             value = node.value if isinstance(node, nodes.Const) else node.data
@@ -196,39 +196,39 @@ class _Template:
         if isinstance(node, nodes.Name):
             return self.texts.get(node.name)
         if isinstance(node, nodes.Concat):
-            return _join([self._fold(part) for part in node.nodes])
+            return _compute_joined([self._evaluate_text(part) for part in node.nodes])
         if isinstance(node, nodes.Add):
-            return _join([self._fold(node.left), self._fold(node.right)])
+            return _compute_joined([self._evaluate_text(node.left), self._evaluate_text(node.right)])
         if isinstance(node, nodes.Mul):
-            return self._fold_repetition(node)
+            return self._evaluate_repetition(node)
         if isinstance(node, nodes.Filter):
-            return self._fold_filter(node)
+            return self._evaluate_filter(node)
         return None
 
-    def _fold_repetition(self, node: nodes.Mul) -> str | None:
-        text, count = self._fold(node.left), self._fold(node.right)
+    def _evaluate_repetition(self, node: nodes.Mul) -> str | None:
+        text, count = self._evaluate_text(node.left), self._evaluate_text(node.right)
         if text is None or count is None or not count.isdigit() or len(text) * int(count) > _MOST_CHARACTERS:
             return None
         return text * int(count)
 
-    def _fold_filter(self, node: nodes.Filter) -> str | None:
+    def _evaluate_filter(self, node: nodes.Filter) -> str | None:
         if node.name == "join" and isinstance(node.node, nodes.List | nodes.Tuple):
-            separator = self._fold(node.args[0]) if node.args else ""
-            parts = [self._fold(one) for one in node.node.items]
+            separator = self._evaluate_text(node.args[0]) if node.args else ""
+            parts = [self._evaluate_text(one) for one in node.node.items]
             return None if separator is None or None in parts else separator.join(map(str, parts))
-        text = self._fold(node.node)
-        given = [self._fold(one) for one in node.args]
+        text = self._evaluate_text(node.node)
+        given = [self._evaluate_text(one) for one in node.args]
         if text is None or None in given:
             return None
         if node.name == "replace" and len(given) == 2:
             return text.replace(str(given[0]), str(given[1]))[:_MOST_CHARACTERS]
         if node.name == "format":
-            return _format_text(text, [str(one) for one in given])
+            return _compute_format(text, [str(one) for one in given])
         change = _TEXT_FILTERS.get(node.name)
         return change(text) if change is not None else None
 
     def _add(self, rule: str, node: nodes.Node, message: str, verdict: Verdict | None = None) -> None:
-        self.context.add(f"jinja.{rule}", _locate(node), message, verdict)
+        self.context.add(f"jinja.{rule}", _get_place(node), message, verdict)
 
 
 def _iter_nodes(template: nodes.Node) -> Iterable[nodes.Node]:
@@ -278,13 +278,13 @@ def _list_names(node: nodes.Node) -> set[str]:
     return {one.name for one in _iter_nodes(node) if isinstance(one, nodes.Name)}
 
 
-def _join(parts: list[str | None]) -> str | None:
+def _compute_joined(parts: list[str | None]) -> str | None:
     if None in parts or sum(len(part or "") for part in parts) > _MOST_CHARACTERS:
         return None
     return "".join(part or "" for part in parts)
 
 
-def _reverse(text: str) -> str:
+def _compute_reversed(text: str) -> str:
     return text[::-1]
 
 
@@ -292,7 +292,7 @@ _TEXT_FILTERS: Final[dict[str, Callable[[str], str]]] = {
     "lower": str.lower,
     "upper": str.upper,
     "trim": str.strip,
-    "reverse": _reverse,
+    "reverse": _compute_reversed,
     "string": str,
 }
 
@@ -303,7 +303,7 @@ _SHOWING_FILTERS: Final = split_words(
 )
 
 
-def _format_text(template: str, values: list[str]) -> str | None:
+def _compute_format(template: str, values: list[str]) -> str | None:
     """Return what `'%c%s'|format(95, 'x')` gives, where the format has no width."""
     if re.search(r"%[^cs%]", template):
         return None
@@ -315,6 +315,6 @@ def _format_text(template: str, values: list[str]) -> str | None:
         return None
 
 
-def _locate(node: nodes.Node) -> Place:
+def _get_place(node: nodes.Node) -> Place:
     line = node.lineno or 1
     return Place(line, 1, line, 1)

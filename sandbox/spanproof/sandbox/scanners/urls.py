@@ -33,13 +33,13 @@ def scan(context: Context, source: Source) -> None:
         context.add("url.metadata", source.place(*found.span()), f"names the metadata service {found[0]}")
     if "://" in text:
         for found in _URL.finditer(text):
-            _judge(context, source, found)
+            _check_url(context, source, found)
     if "script:" in source.lowered:
         for found in _SCRIPT_URL.finditer(text):
             context.add("url.scheme", source.place(*found.span(1)), f"a URL with the scheme {found[1]}")
 
 
-def _judge(context: Context, source: Source, found: re.Match[str]) -> None:
+def _check_url(context: Context, source: Source, found: re.Match[str]) -> None:
     place = source.place(*found.span())
     if found[1].lower() in _ODD_SCHEMES:
         context.add("url.scheme", place, f"a URL with the scheme {found[1].lower()}")

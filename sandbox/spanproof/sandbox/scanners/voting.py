@@ -23,7 +23,7 @@ class Vote:
     failed: bool = False
 
 
-def decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]) -> Verdict:
+def compute_verdict(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]) -> Verdict:
     """Return the verdict of all scanners together.
 
     `majority` needs more than half of the votes, `all` every vote, `weighted` at least half of the
@@ -32,13 +32,13 @@ def decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]
     if all(vote.verdict is Verdict.ALLOW for vote in votes):
         return Verdict.ALLOW
     failed = [vote.verdict for vote in votes if vote.failed]
-    return max([_decide(votes, how, weights), *failed], key=_rank)
+    return max([_compute_vote(votes, how, weights), *failed], key=_get_rank)
 
 
-def _decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]) -> Verdict:
+def _compute_vote(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]) -> Verdict:
     given = {vote.verdict for vote in votes}
     for verdict in (Verdict.DENY, Verdict.REVIEW):
-        agreeing = [vote for vote in votes if _rank(vote.verdict) >= _rank(verdict)]
+        agreeing = [vote for vote in votes if _get_rank(vote.verdict) >= _get_rank(verdict)]
         if how is Aggregation.ANY:
             reached = verdict in given
         elif how is Aggregation.ALL:
@@ -53,5 +53,5 @@ def _decide(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float
     return Verdict.ALLOW
 
 
-def _rank(verdict: Verdict) -> int:
+def _get_rank(verdict: Verdict) -> int:
     return (Verdict.ALLOW, Verdict.REVIEW, Verdict.DENY).index(verdict)

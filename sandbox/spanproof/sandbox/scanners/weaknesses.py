@@ -59,7 +59,7 @@ class Names:
                 if len(node.targets) == 1 and isinstance(target, ast.Name):
                     self.assigned[target.id] = node.value
 
-    def dotted(self, node: ast.expr) -> str:
+    def get_dotted_name(self, node: ast.expr) -> str:
         """Return the resolved dotted name of an expression; what is not a name shows as `?`."""
         known = self._dotted.get(id(node))
         if known is None:
@@ -72,7 +72,7 @@ class Names:
             known = self._dotted[id(node)] = ".".join([base, *reversed(attributes)])
         return known
 
-    def behind(self, node: ast.expr) -> ast.expr:
+    def get_assigned(self, node: ast.expr) -> ast.expr:
         """Return the expression behind a name, as far as plain assignments show."""
         for _ in range(_MAX_DEPTH):
             if not isinstance(node, ast.Name) or node.id not in self.assigned:
@@ -80,7 +80,7 @@ class Names:
             node = self.assigned[node.id]
         return node
 
-    def calls_in(self, node: ast.expr) -> list[ast.Call]:
+    def list_calls(self, node: ast.expr) -> list[ast.Call]:
         """Return the calls an expression makes; computed once for each."""
         found = self._calls.get(id(node))
         if found is None:
@@ -116,7 +116,7 @@ class Names:
         if isinstance(node, ast.Name):
             held = self.assigned.get(node.id)
             return held is not None and self.from_input(held)
-        name = self.dotted(node.func if isinstance(node, ast.Call) else node)
+        name = self.get_dotted_name(node.func if isinstance(node, ast.Call) else node)
         if name in _INPUT_CALLS or name.startswith(_INPUT_NAMES):
             return True
         children = [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
@@ -176,15 +176,15 @@ _VERB: Final = re.compile(
 )
 
 
-def judge_code(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
+def iter_code_weaknesses(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
     """Judge commands, code and statements that are put together."""
-    name = names.dotted(call.func)
+    name = names.get_dotted_name(call.func)
     first = find_argument(call, 0)
     if first is None:
         first = find_keyword(call, "args") or find_keyword(call, "sql") or find_keyword(call, "cmd")
     if first is None:
         return
-    behind = names.behind(first)
+    behind = names.get_assigned(first)
     shell = name in _SHELLS or (
         name.startswith("subprocess.") and name[11:] in _SUBPROCESS and is_true(find_keyword(call, "shell"))
     )
@@ -193,8 +193,12 @@ def judge_code(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
     if name in {"eval", "exec", "compile", "builtins.eval", "builtins.exec"} and not names.is_literal(behind):
         yield "weakness.code-from-text", f"{name} runs text that is put together"
     if name.rpartition(".")[2] in _STATEMENTS or name in {"sqlalchemy.text", "sqlalchemy.sql.text"}:
-        if isinstance(behind, ast.Call) and names.dotted(behind.func).endswith("text") and behind.args:
-            behind = names.behind(behind.args[0])
+        if (
+            isinstance(behind, ast.Call)
+            and names.get_dotted_name(behind.func).endswith("text")
+            and behind.args
+        ):
+            behind = names.get_assigned(behind.args[0])
         if is_statement_of_text(names, behind):
             yield "weakness.sql-text", "a statement is put together from text and values"
 
@@ -228,7 +232,7 @@ _CREDENTIAL: Final = re.compile(
 )
 
 
-def judge_assignment(names: Names, node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, str]]:
+def iter_assignment_weaknesses(names: Names, node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[str, str]]:
     """Judge what is bound to a name that announces a secret."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]
     for target in targets:
@@ -237,7 +241,7 @@ def judge_assignment(names: Names, node: ast.Assign | ast.AnnAssign) -> Iterator
             continue
         if name == "check_hostname" and is_false(node.value):
             yield "weakness.certificate", "host names are not verified"
-        if name == "verify_mode" and names.dotted(node.value).endswith("CERT_NONE"):
+        if name == "verify_mode" and names.get_dotted_name(node.value).endswith("CERT_NONE"):
             yield "weakness.certificate", "certificates are not verified"
         if name == "verify" and isinstance(target, ast.Attribute) and is_false(node.value):
             yield "weakness.certificate", "certificates are not verified"
@@ -246,10 +250,10 @@ def judge_assignment(names: Names, node: ast.Assign | ast.AnnAssign) -> Iterator
         if _is_credential(name, node.value):
             yield "weakness.credential", f"{name} holds a credential"
         if names_secret(name):
-            yield from _judge_guessable(names, name, node.value)
+            yield from _iter_guessable_values(names, name, node.value)
 
 
-def judge_comparison(names: Names, node: ast.Compare) -> Iterator[tuple[str, str]]:
+def iter_comparison_weaknesses(names: Names, node: ast.Compare) -> Iterator[tuple[str, str]]:
     """Judge `password == "…"`."""
     if len(node.comparators) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
         name = _read_name(node.left)
@@ -257,7 +261,9 @@ def judge_comparison(names: Names, node: ast.Compare) -> Iterator[tuple[str, str
             yield "weakness.credential", f"{name} is compared with a credential"
 
 
-def judge_definition(names: Names, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, str]]:
+def iter_definition_weaknesses(
+    names: Names, node: ast.FunctionDef | ast.AsyncFunctionDef
+) -> Iterator[tuple[str, str]]:
     """Judge defaults of parameters, and functions that make secrets by what is not random enough."""
     arguments = [*node.args.posonlyargs, *node.args.args]
     pairs = list(zip(reversed(arguments), reversed(node.args.defaults), strict=False))
@@ -270,19 +276,19 @@ def judge_definition(names: Names, node: ast.FunctionDef | ast.AsyncFunctionDef)
     if names_secret(node.name):
         for inner in list_nodes(node):
             if isinstance(inner, ast.Return) and inner.value is not None:
-                yield from _judge_guessable(names, node.name, names.behind(inner.value))
+                yield from _iter_guessable_values(names, node.name, names.get_assigned(inner.value))
 
 
-def judge_credentials(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
+def iter_credential_weaknesses(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
     """Judge `connect(password="…")`."""
     for one in call.keywords:
         if one.arg is not None and _is_credential(one.arg, one.value):
             yield "weakness.credential", f"{one.arg} is handed over as a literal"
 
 
-def _judge_guessable(names: Names, name: str, value: ast.expr) -> Iterator[tuple[str, str]]:
-    for inner in names.calls_in(value):
-        called = names.dotted(inner.func)
+def _iter_guessable_values(names: Names, name: str, value: ast.expr) -> Iterator[tuple[str, str]]:
+    for inner in names.list_calls(value):
+        called = names.get_dotted_name(inner.func)
         if called.startswith("random.") and called[7:] in _RANDOM:
             yield "weakness.random", f"{name} is made by {called}, which can be predicted"
             return
@@ -320,9 +326,9 @@ _WEAK_CIPHER: Final = re.compile(
 )
 
 
-def judge_cryptography(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
+def iter_cryptography_weaknesses(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
     """Judge what protects less than it seems."""
-    name = names.dotted(call.func)
+    name = names.get_dotted_name(call.func)
     if is_false(find_keyword(call, "verify")) and name.rpartition(".")[2] not in {"decode", "loads"}:
         yield "weakness.certificate", f"{name} does not verify certificates"
     if name in {"ssl._create_unverified_context", "paramiko.AutoAddPolicy", "paramiko.WarningPolicy"}:
@@ -330,7 +336,9 @@ def judge_cryptography(names: Names, call: ast.Call) -> Iterator[tuple[str, str]
     if _WEAK_CIPHER.search(name) or any(_is_ecb_mode(names, one) for one in call.args):
         yield "weakness.cipher", f"{name} is a weak cipher or mode"
     version = find_argument(call, 0, "ssl_version") if "ssl" in name.lower() else None
-    if version is not None and re.search(r"PROTOCOL_(?:SSLv\w+|TLSv1(?:_1)?)$", names.dotted(version)):
+    if version is not None and re.search(
+        r"PROTOCOL_(?:SSLv\w+|TLSv1(?:_1)?)$", names.get_dotted_name(version)
+    ):
         yield "weakness.cipher", f"{name} speaks an outdated protocol"
     if is_weak_hash(names, call):
         yield "weakness.hash", f"{name} is a weak hash"
@@ -340,14 +348,14 @@ def is_weak_hash(names: Names, call: ast.Call) -> bool:
     """Whether a call makes an MD5 or SHA-1 hash that is not declared as a mere checksum."""
     if is_false(find_keyword(call, "usedforsecurity")):
         return False
-    name = names.dotted(call.func)
+    name = names.get_dotted_name(call.func)
     first = find_argument(call, 0, "name")
     named = isinstance(first, ast.Constant) and str(first.value).lower() in {"md5", "sha1", "md4"}
     return name in {"hashlib.md5", "hashlib.sha1"} or (name == "hashlib.new" and named)
 
 
 def _is_ecb_mode(names: Names, node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and names.dotted(node).endswith(".MODE_ECB")
+    return isinstance(node, ast.Attribute) and names.get_dotted_name(node).endswith(".MODE_ECB")
 
 
 _LOADERS: Final = split_entry(WORDS, "loaders")
@@ -356,27 +364,27 @@ _READERS: Final = split_entry(WORDS, "readers")
 _MODE_POSITION: Final = {"os.chmod": 1, "os.mkdir": 1, "os.makedirs": 1, "os.fchmod": 1, "os.open": 2}
 
 
-def judge_data(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
+def iter_data_weaknesses(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
     """Judge loading, unpacking, opening and permissions."""
-    name = names.dotted(call.func)
+    name = names.get_dotted_name(call.func)
     if name in _LOADERS or _is_unsafe_load(names, name, call):
         yield "weakness.deserialisation", f"{name} can run code of what it loads"
     if name.endswith(".extractall") and find_keyword(call, "filter") is None and _is_tar(names, call):
         yield "weakness.archive-extraction", "an archive may write outside the directory"
     if name in _READERS and call.args and not names.contained:
-        path = names.behind(call.args[0])
+        path = names.get_assigned(call.args[0])
         if not isinstance(path, ast.Constant) and names.from_input(path):
             yield "weakness.path-from-input", f"{name} takes a path from input, not kept inside a directory"
     if name == "tempfile.mktemp":
         yield "weakness.temporary-file", "the name may be taken before the file is made"
-    yield from _judge_xml(names, name, call)
-    yield from _judge_mode(name, call)
+    yield from _iter_xml_weaknesses(names, name, call)
+    yield from _iter_mode_weaknesses(name, call)
 
 
 def _is_unsafe_load(names: Names, name: str, call: ast.Call) -> bool:
     if name in {"yaml.load", "yaml.load_all"}:
         loader = find_argument(call, 1, "Loader")
-        return loader is None or names.dotted(loader) not in _SAFE_YAML
+        return loader is None or names.get_dotted_name(loader) not in _SAFE_YAML
     if name == "torch.load":
         return is_false(find_keyword(call, "weights_only"))
     return name == "numpy.load" and is_true(find_keyword(call, "allow_pickle"))
@@ -384,12 +392,12 @@ def _is_unsafe_load(names: Names, name: str, call: ast.Call) -> bool:
 
 def _is_tar(names: Names, call: ast.Call) -> bool:
     """Whether an archive is a tar file, which keeps `..` when it is unpacked; zip files lose it."""
-    owner = names.behind(call.func.value) if isinstance(call.func, ast.Attribute) else call.func
-    made = names.dotted(owner.func) if isinstance(owner, ast.Call) else ""
+    owner = names.get_assigned(call.func.value) if isinstance(call.func, ast.Attribute) else call.func
+    made = names.get_dotted_name(owner.func) if isinstance(owner, ast.Call) else ""
     return made.startswith("tarfile.") or (not made and "tarfile" in names.imported.values())
 
 
-def _judge_xml(names: Names, name: str, call: ast.Call) -> Iterator[tuple[str, str]]:
+def _iter_xml_weaknesses(names: Names, name: str, call: ast.Call) -> Iterator[tuple[str, str]]:
     if name.endswith("XMLParser") and (
         is_true(find_keyword(call, "resolve_entities"))
         or is_true(find_keyword(call, "load_dtd"))
@@ -397,13 +405,13 @@ def _judge_xml(names: Names, name: str, call: ast.Call) -> Iterator[tuple[str, s
     ):
         yield "weakness.entities", f"{name} resolves entities from outside"
     if name.endswith(".setFeature") and len(call.args) == 2:
-        feature = names.dotted(call.args[0])
+        feature = names.get_dotted_name(call.args[0])
         on = isinstance(call.args[1], ast.Constant) and bool(call.args[1].value)
         if on and feature.endswith(("feature_external_ges", "feature_external_pes")):
             yield "weakness.entities", "the parser resolves entities from outside"
 
 
-def _judge_mode(name: str, call: ast.Call) -> Iterator[tuple[str, str]]:
+def _iter_mode_weaknesses(name: str, call: ast.Call) -> Iterator[tuple[str, str]]:
     position = 0 if name.endswith(".chmod") and name != "os.chmod" else _MODE_POSITION.get(name)
     mode = find_argument(call, position, "mode") if position is not None else None
     value = mode.value if isinstance(mode, ast.Constant) else None
@@ -421,10 +429,10 @@ def _judge_mode(name: str, call: ast.Call) -> Iterator[tuple[str, str]]:
 _MARKUP: Final = split_entry(WORDS, "markup")
 
 
-def judge_web(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
+def iter_web_weaknesses(names: Names, call: ast.Call) -> Iterator[tuple[str, str]]:
     """Judge what a page shows and where it leads."""
-    name = names.dotted(call.func)
-    if name in _MARKUP and call.args and not names.is_literal(names.behind(call.args[0])):
+    name = names.get_dotted_name(call.func)
+    if name in _MARKUP and call.args and not names.is_literal(names.get_assigned(call.args[0])):
         yield "weakness.markup", f"{name} shows a value without escaping it"
     if name == "jinja2.Environment":
         escape = find_keyword(call, "autoescape")
@@ -473,18 +481,28 @@ def _is_judged_option(name: str | None) -> bool:
 def _is_judged_call(names: Names, call: ast.Call) -> bool:
     """Whether any rule for calls may find something in this one, by the names in it."""
     function = call.func
-    word = function.attr if isinstance(function, ast.Attribute) else _get_last_word(names.dotted(function))
+    word = (
+        function.attr
+        if isinstance(function, ast.Attribute)
+        else _get_last_word(names.get_dotted_name(function))
+    )
     return _may_be_judged(word) or any(_is_judged_option(one.arg) for one in call.keywords)
 
 
-_CALLS: Final = (judge_code, judge_cryptography, judge_data, judge_web, judge_credentials)
+_CALLS: Final = (
+    iter_code_weaknesses,
+    iter_cryptography_weaknesses,
+    iter_data_weaknesses,
+    iter_web_weaknesses,
+    iter_credential_weaknesses,
+)
 JUDGES: Final[dict[type[ast.AST], tuple[Callable[[Names, Any], Iterator[tuple[str, str]]], ...]]] = {
     ast.Call: _CALLS,
-    ast.Assign: (judge_assignment,),
-    ast.AnnAssign: (judge_assignment,),
-    ast.Compare: (judge_comparison,),
-    ast.FunctionDef: (judge_definition,),
-    ast.AsyncFunctionDef: (judge_definition,),
+    ast.Assign: (iter_assignment_weaknesses,),
+    ast.AnnAssign: (iter_assignment_weaknesses,),
+    ast.Compare: (iter_comparison_weaknesses,),
+    ast.FunctionDef: (iter_definition_weaknesses,),
+    ast.AsyncFunctionDef: (iter_definition_weaknesses,),
 }
 """What judges a node, by its kind: each of these kinds has a place."""
 
@@ -496,7 +514,7 @@ _WORDS: Final = split_entry(WORDS, "words")
 
 
 @lru_cache(maxsize=2)
-def _compile_patterns(language: str) -> list[tuple[str, list[str], re.Pattern[str]]]:
+def _list_patterns(language: str) -> list[tuple[str, list[str], re.Pattern[str]]]:
     """Return the rules of a language: id, words one of which each match holds, and pattern."""
     needed = KNOWLEDGE["needed"]
     return [
@@ -510,10 +528,10 @@ def scan(context: Context, source: Source) -> None:
         lowered = source.lowered
         for word in _WORDS:
             if word in lowered:
-                _scan_python(context, source)
+                _check_python(context, source)
                 break
         return
-    for rule, words, pattern in _compile_patterns("bash" if source.language == "bash" else "javascript"):
+    for rule, words, pattern in _list_patterns("bash" if source.language == "bash" else "javascript"):
         if not any(word in source.lowered for word in words):
             continue
         context.check_time()
@@ -525,7 +543,7 @@ def scan(context: Context, source: Source) -> None:
 _JUDGED_ARGUMENTS: Final = ("MODE_ECB", "PROTOCOL_")
 
 
-def _scan_python(context: Context, source: Source) -> None:
+def _check_python(context: Context, source: Source) -> None:
     nodes = source.python_nodes
     names = Names(nodes)
     text = source.text
@@ -543,10 +561,10 @@ def _scan_python(context: Context, source: Source) -> None:
             except RecursionError:
                 continue  # nests deeper than can be read; the Python scanner reports it
             for rule, message in found:
-                context.add(f"python.{rule}", _locate_node(node, lines), message)  # type: ignore[arg-type]
+                context.add(f"python.{rule}", _get_place(node, lines), message)  # type: ignore[arg-type]
 
 
-def _locate_node(node: ast.expr | ast.stmt, lines: list[str]) -> Place:
+def _get_place(node: ast.expr | ast.stmt, lines: list[str]) -> Place:
     """Return a node's place. A definition's place is its first line."""
     end_line = node.end_lineno or node.lineno
     end_offset = node.end_col_offset or 0

@@ -77,11 +77,11 @@ class WorkerProcess:
             OutOfTime: it did not answer in time.
             WorkerEnded: it ended instead.
         """
-        self._forget_parent_process()
+        self._remove_parent_process()
         with self._lock:
             return self._start()
 
-    def ask(self, request: Answer, seconds: float) -> Answer:
+    def send(self, request: Answer, seconds: float) -> Answer:
         """Send one request and return its answer; a process that gives none in these seconds is killed.
 
         Raises:
@@ -89,20 +89,20 @@ class WorkerProcess:
             OutOfTime: it took longer.
             WorkerEnded: it ended instead.
         """
-        self._forget_parent_process()
+        self._remove_parent_process()
         with self._lock:
             # Time spent waiting for other threads is not the request's.
             if self._process is None:
                 self._start()
-            return self._exchange_messages(request, seconds)
+            return self._send_request(request, seconds)
 
-    def kill(self) -> None:
+    def close(self) -> None:
         """End the process; the next request starts another."""
         process, self._process = self._process, None
         if process is not None and self._channel is not None:
-            _end(process, self._channel)
+            _close_process(process, self._channel)
 
-    def _forget_parent_process(self) -> None:
+    def _remove_parent_process(self) -> None:
         if self._owner != os.getpid():
             # The parent's process and lock came along with a fork; neither is ours to use.
             self._owner, self._lock, self._process = os.getpid(), threading.Lock(), None
@@ -120,10 +120,10 @@ class WorkerProcess:
                 start_new_session=True,
             )
         self._process = process
-        weakref.finalize(self, _end_if_owner, os.getpid(), process, self._channel)
-        return self._exchange_messages(self._greeting, _START_S)
+        weakref.finalize(self, _close_if_owner, os.getpid(), process, self._channel)
+        return self._send_request(self._greeting, _START_S)
 
-    def _exchange_messages(self, request: Answer, seconds: float) -> Answer:
+    def _send_request(self, request: Answer, seconds: float) -> Answer:
         assert self._process is not None
         assert self._channel is not None
         process, deadline = self._process, time.monotonic() + seconds
@@ -132,12 +132,12 @@ class WorkerProcess:
             self._channel.sendall(json.dumps(request).encode() + b"\n")
             return dict(json.loads(_read_line(self._channel, deadline)))
         except TimeoutError:
-            self.kill()
+            self.close()
             raise OutOfTime(f"it took more than {seconds:.3g} s and was ended") from None
         except (OSError, ValueError, EOFError) as broken:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(0.1)  # one that closed its end is ending by itself, and its status says why
-            self.kill()
+            self.close()
             raise WorkerEnded(process.returncode or 0) from broken
 
 
@@ -156,13 +156,13 @@ def _read_line(channel: socket.socket, deadline: float) -> bytes:
     return b"".join(parts)
 
 
-def _end_if_owner(owner: int, process: subprocess.Popen[bytes], channel: socket.socket) -> None:
+def _close_if_owner(owner: int, process: subprocess.Popen[bytes], channel: socket.socket) -> None:
     """End the process when this one ends or forgets it; a fork of this one must leave it alone."""
     if os.getpid() == owner:
-        _end(process, channel)
+        _close_process(process, channel)
 
 
-def _end(process: subprocess.Popen[bytes], channel: socket.socket) -> None:
+def _close_process(process: subprocess.Popen[bytes], channel: socket.socket) -> None:
     """End the process and what it started."""
     if process.poll() is None:
         with suppress(OSError):
@@ -181,8 +181,8 @@ class LongSources:
 
     def __init__(self, policy: Policy, salt: bytes) -> None:
         ours = replace(policy, overrides=(), scanner_files=(), bandit=False, toxicity=False)
-        greeting = {"policy": _pack(ours), "salt": base64.b64encode(salt).decode()}
-        self._process = WorkerProcess("read_long_sources", greeting)
+        greeting = {"policy": _encode_policy(ours), "salt": base64.b64encode(salt).decode()}
+        self._process = WorkerProcess("run_long_sources", greeting)
 
     def scan(self, report: Report, source: Source, seconds: float) -> list[Vote]:
         """Report what our scanners find and return their votes.
@@ -199,16 +199,16 @@ class LongSources:
         """
         request = {"language": source.language, "text": source.text, "seconds": seconds}
         try:
-            answer = self._process.ask(request, seconds * _WALL)
+            answer = self._process.send(request, seconds * _WALL)
         except WorkerEnded as ended:
             if ended.status in {-signal.SIGXCPU, -signal.SIGKILL}:
                 raise OutOfTime(f"it took more than {seconds:.3g} s and was ended") from ended
             raise
-        report.take(read_finding(row) for row in answer["findings"])
+        report.add_findings(read_finding(row) for row in answer["findings"])
         return [Vote(name, Verdict(verdict), failed) for name, verdict, failed in answer["votes"]]
 
 
-def _pack(policy: Policy) -> str:
+def _encode_policy(policy: Policy) -> str:
     """Return a policy as text for a process of ours."""
     return base64.b64encode(pickle.dumps(policy)).decode()
 
@@ -225,7 +225,7 @@ def load_scanners(policy: Policy) -> list[Scanner]:
     named_here = policy.bandit or policy.toxicity or bool(policy.scanner_files)
     if not named_here and not _are_installed(tuple(sys.path)):
         return []
-    process = WorkerProcess("run_plugins", {"policy": _pack(policy)})
+    process = WorkerProcess("run_plugins", {"policy": _encode_policy(policy)})
     try:
         answer = process.start()
     except OSError as problem:
@@ -236,13 +236,13 @@ def load_scanners(policy: Policy) -> list[Scanner]:
         named = ", ".join(policy.scanner_files) or "of installed packages"
         raise PolicyError(f"your scanners {named} cannot be loaded: {failure}; mend them") from failure
     if "problem" in answer:
-        process.kill()
+        process.close()
         raise PolicyError(str(answer["problem"]))
     return [
         Scanner(
             str(one["name"]),
             None if one["languages"] is None else frozenset(one["languages"]),
-            partial(_scan, process, index),
+            partial(_send_source, process, index),
             keeps_time=True,
         )
         for index, one in enumerate(answer["scanners"])
@@ -255,7 +255,7 @@ def _are_installed(_path: tuple[str, ...]) -> bool:
     return bool(entry_points(group=GROUP))
 
 
-def _scan(process: WorkerProcess, index: int, context: Context, source: Source) -> None:
+def _send_source(process: WorkerProcess, index: int, context: Context, source: Source) -> None:
     seconds = context.deadline - clock()
     request = {
         "scanner": index,
@@ -264,7 +264,7 @@ def _scan(process: WorkerProcess, index: int, context: Context, source: Source) 
         "seconds": seconds,
         "salt": base64.b64encode(context.salt).decode(),
     }
-    answer = process.ask(request, seconds)
+    answer = process.send(request, seconds)
     if "problem" in answer:
         raise ScannerFailed(str(answer["problem"]))
-    context.report.take(read_finding(row) for row in answer["findings"])
+    context.report.add_findings(read_finding(row) for row in answer["findings"])

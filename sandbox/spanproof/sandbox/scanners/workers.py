@@ -26,10 +26,10 @@ from spanproof.sandbox.scanners.boundary import Boundary
 from spanproof.sandbox.scanners.context import Context, clock
 from spanproof.sandbox.scanners.pipeline import Pipeline
 from spanproof.sandbox.scanners.plugins import (
+    build_bandit_scanner,
+    build_toxicity_scanner,
     load_installed_scanners,
     load_scanner_file,
-    make_bandit_scanner,
-    make_toxicity_scanner,
 )
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.scanner import Scanner
@@ -39,13 +39,15 @@ from spanproof.sandbox.scanners.source import Source
 _GRACE_S = 5
 
 
-def read_long_sources() -> None:
+def run_long_sources() -> None:
     """Scan long sources until stdin ends; the kernel ends this process when its processor time is up."""
-    grammar.lift_limit()
+    grammar.remove_limit()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     greeting = json.loads(sys.stdin.readline())
-    pipeline = Pipeline.of_languages(_unpack(greeting["policy"]), base64.b64decode(greeting["salt"]))
-    _send(sys.stdout, {})
+    pipeline = Pipeline.build_for_languages(
+        _decode_policy(greeting["policy"]), base64.b64decode(greeting["salt"])
+    )
+    _send_answer(sys.stdout, {})
     for line in sys.stdin:
         request = json.loads(line)
         limit = math.ceil(time.process_time() + request["seconds"])
@@ -53,7 +55,7 @@ def read_long_sources() -> None:
         report = Report()
         votes = pipeline.run(report, Source(request["language"], request["text"]))
         listed = [(one.scanner, one.verdict, one.failed) for one in votes]
-        _send(sys.stdout, {**_pack_findings(report), "votes": listed})
+        _send_answer(sys.stdout, {**_encode_findings(report), "votes": listed})
 
 
 def run_plugins() -> None:
@@ -61,20 +63,20 @@ def run_plugins() -> None:
     # What a scanner prints must not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
-    policy = _unpack(json.loads(sys.stdin.readline())["policy"])
+    policy = _decode_policy(json.loads(sys.stdin.readline())["policy"])
     try:
         scanners = load_plugins(policy)
     except PolicyError as problem:
-        _send(answers, {"problem": str(problem)})
+        _send_answer(answers, {"problem": str(problem)})
         return
     described = [
         {"name": one.name, "languages": None if one.languages is None else sorted(one.languages)}
         for one in scanners
     ]
-    _send(answers, {"scanners": described})
+    _send_answer(answers, {"scanners": described})
     boundary = Boundary(policy)
     for line in sys.stdin:
-        _send(answers, _run_plugin(boundary, scanners, json.loads(line)))
+        _send_answer(answers, _run_plugin(boundary, scanners, json.loads(line)))
 
 
 def load_plugins(policy: Policy) -> list[Scanner]:
@@ -85,8 +87,8 @@ def load_plugins(policy: Policy) -> list[Scanner]:
     """
     found = [scanner for file in policy.scanner_files for scanner in load_scanner_file(file)]
     found += load_installed_scanners()
-    found += [make_bandit_scanner()] if policy.bandit else []
-    found += [make_toxicity_scanner()] if policy.toxicity else []
+    found += [build_bandit_scanner()] if policy.bandit else []
+    found += [build_toxicity_scanner()] if policy.toxicity else []
     return found
 
 
@@ -102,14 +104,14 @@ def _run_plugin(boundary: Boundary, scanners: Sequence[Scanner], request: dict[s
         return {"problem": problem}
     finally:
         signal.alarm(0)
-    return _pack_findings(report)
+    return _encode_findings(report)
 
 
-def _pack_findings(report: Report) -> dict[str, Any]:
-    return {"findings": [asdict(one) for one in report.findings()]}
+def _encode_findings(report: Report) -> dict[str, Any]:
+    return {"findings": [asdict(one) for one in report.list_findings()]}
 
 
-def _unpack(text: str) -> Policy:
+def _decode_policy(text: str) -> Policy:
     """Return the policy of a greeting.
 
     Our own parent wrote it, to our own stdin: the one place where a pickle is as trusted as this line.
@@ -118,6 +120,6 @@ def _unpack(text: str) -> Policy:
     return policy
 
 
-def _send(answers: IO[str], answer: dict[str, Any]) -> None:
+def _send_answer(answers: IO[str], answer: dict[str, Any]) -> None:
     answers.write(json.dumps(answer) + "\n")
     answers.flush()

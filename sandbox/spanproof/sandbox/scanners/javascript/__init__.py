@@ -17,6 +17,6 @@ def scan(context: Context, source: Source) -> None:
     from spanproof.sandbox.scanners.javascript.script import Script
 
     try:
-        Script(context, HANDLERS).read(source.text, source.language)
+        Script(context, HANDLERS).check_script(source.text, source.language)
     except RecursionError:
         context.add("javascript.too-deep", START, "nests deeper than can be judged")

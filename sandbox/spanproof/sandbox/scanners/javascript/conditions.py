@@ -28,7 +28,7 @@ def find_truth(script: Script, node: Node) -> bool | None:
     """Return whether an expression is true; None where that is not known, or may change."""
     if len(script.program_text) > _LONGEST or _HIDES.search(script.program_text):
         return None
-    value = _read_value(script, node)
+    value = _evaluate_value(script, node)
     return None if value is None else bool(value)
 
 
@@ -54,28 +54,28 @@ def find_chosen(script: Script, node: Node) -> Node | None:
     return node.child_by_field_name("consequence" if truth else "alternative")
 
 
-def _read_value(script: Script, node: Node) -> _Literal | None:
+def _evaluate_value(script: Script, node: Node) -> _Literal | None:
     match node.type:
         case "parenthesized_expression" if node.named_child_count == 1:
-            return _read_value(script, node.named_children[0])
+            return _evaluate_value(script, node.named_children[0])
         case "true" | "false":
             return node.type == "true"
         case "string":
-            text = script.text(node)
+            text = script.get_text(node)
             return None if "\\" in text else text[1:-1]
         case "identifier":
-            return _read_constant(script, node)
-        case "unary_expression" if script.text(node).startswith("!"):
-            inner = _read_value(script, node.named_children[0])
+            return _find_constant(script, node)
+        case "unary_expression" if script.get_text(node).startswith("!"):
+            inner = _evaluate_value(script, node.named_children[0])
             return None if inner is None else not inner
         case "binary_expression":
-            return _read_operation(script, node)
+            return _evaluate_operation(script, node)
     return None
 
 
-def _read_operation(script: Script, node: Node) -> _Literal | None:
+def _evaluate_operation(script: Script, node: Node) -> _Literal | None:
     operator = node.child_by_field_name("operator")
-    first, second = (_read_value(script, one) for one in node.named_children[:2])
+    first, second = (_evaluate_value(script, one) for one in node.named_children[:2])
     kind = operator.type if operator is not None else ""
     if kind in {"&&", "||"} and first is not None:
         return first if bool(first) is (kind == "||") else second
@@ -85,18 +85,22 @@ def _read_operation(script: Script, node: Node) -> _Literal | None:
     return (first == second) is kind.startswith("=")
 
 
-def _read_constant(script: Script, node: Node) -> _Literal | None:
+def _find_constant(script: Script, node: Node) -> _Literal | None:
     """Return what `const NAME = …` of the script itself holds, where the name is only read."""
-    name, root = script.text(node), node
+    name, root = script.get_text(node), node
     while root.parent is not None:
         root = root.parent
     found = [] if root.has_error else _list_other_uses(script, root, name)
     declaration = found[0].parent if len(found) == 1 else None
-    if declaration is None or declaration.parent != root or not script.text(declaration).startswith("const"):
+    if (
+        declaration is None
+        or declaration.parent != root
+        or not script.get_text(declaration).startswith("const")
+    ):
         return None
     value = found[0].child_by_field_name("value")
     is_literal = value is not None and value.type in {"true", "false", "string"}
-    return _read_value(script, value) if value is not None and is_literal else None
+    return _evaluate_value(script, value) if value is not None and is_literal else None
 
 
 def _list_other_uses(script: Script, root: Node, name: str) -> list[Node]:
@@ -110,6 +114,6 @@ def _list_other_uses(script: Script, root: Node, name: str) -> list[Node]:
         is_name = (
             one.type.endswith(("identifier", "identifier_pattern")) and one.type != "property_identifier"
         )
-        if is_name and above is not None and above.type not in _READS and script.text(one) == name:
+        if is_name and above is not None and above.type not in _READS and script.get_text(one) == name:
             found.append(above)
     return found

@@ -28,9 +28,9 @@ from spanproof.sandbox.scanners.javascript.values import (
     TRUE,
     UNDEFINED,
     Object,
-    concatenate,
+    build_concatenation,
     is_text,
-    unwrap_url,
+    to_url_text,
 )
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
 from spanproof.sandbox.scanners.reader.effects import (
@@ -38,10 +38,10 @@ from spanproof.sandbox.scanners.reader.effects import (
     Call,
     Check,
     Effect,
-    apply_effects,
     build_command_line,
     check_effects,
-    remember,
+    handle_effects,
+    record_connection,
     to_whole_text,
 )
 from spanproof.sandbox.scanners.reader.state import Arguments, Kind
@@ -55,24 +55,24 @@ from spanproof.sandbox.scanners.reader.values import (
     Unknown,
     Value,
     are_equal,
-    collect_taint,
-    join_all,
+    build_union_of,
+    compute_taint,
+    find_constant_text,
     list_options,
-    read_constant_text,
     to_pieces,
 )
-from spanproof.sandbox.scanners.rules import explain_call
+from spanproof.sandbox.scanners.rules import describe_call
 from spanproof.sandbox.scanners.sql_connections import (
     IN_MEMORY,
     Connection,
     Database,
     parse_connection_url,
-    strip_database,
+    without_database,
 )
 from spanproof.sandbox.words import split_words
 
 
-def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> Value | None:
+def handle_call(script: Script, name: str, arguments: Sequence[Value], node: Node) -> Value | None:
     """Judge a call by its resolved name; gives the result where an effect decides it."""
     top = name.partition(".")[0].partition("(")[0]
     if top in DENIED_MODULES and name not in SINKS:
@@ -81,11 +81,11 @@ def apply(script: Script, name: str, arguments: Sequence[Value], node: Node) -> 
     is_sent = _sends_statement(script, name, arguments, node)
     script.makes_server = script.makes_server or f"{name}().listen" in SINKS
     if all(effect.kind == "none" for effect in effects):
-        judge_unknown_call(script, name, arguments, node, is_sent=is_sent)
-    return apply_effects(script, Ref(name), effects, Arguments(list(arguments)), node, CHECKS)
+        check_unknown_call(script, name, arguments, node, is_sent=is_sent)
+    return handle_effects(script, Ref(name), effects, Arguments(list(arguments)), node, CHECKS)
 
 
-def judge_unknown_call(
+def check_unknown_call(
     script: Script, name: str, arguments: Sequence[Value], node: Node, *, is_sent: bool = False
 ) -> None:
     """Report a place outside that a call with unknown effects gets, for review, and judge a statement.
@@ -99,7 +99,7 @@ def judge_unknown_call(
     """
     top, method = name.partition(".")[0].partition("(")[0], name.rpartition(".")[2]
     if method == "listen" and script.makes_server and name not in SINKS:
-        _judge_listen(
+        _handle_listen(
             Call(script, Ref(name), _LISTEN, Arguments(list(arguments)), node), _get_first(arguments)
         )
     if top in INERT or (method in INERT_METHODS and method not in SENDING):
@@ -107,11 +107,11 @@ def judge_unknown_call(
     for option in (option for value in arguments for option in list_options(value)) if not is_sent else ():
         held = option.entries if isinstance(option, Mapping) else {}
         for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
-            script.judge_statement(given, name, node)
+            script.check_statement(given, name, node)
     if method not in SENDING:
         kind = Kind(paths=method not in ROUTED, hosts=not name.startswith("?"))
         for value in arguments:
-            script.judge_literal(value, name, node, kind)
+            script.check_literal(value, name, node, kind)
 
 
 _LISTEN: Final = Effect("listen", 0)
@@ -125,114 +125,114 @@ def _get_first(arguments: Sequence[Value]) -> Value:
 _STATEMENT_KEYS: Final = split_words("query sql statement text")
 
 
-def _judge_open(call: Call[Script], value: Value) -> Value | None:
-    flags = read_constant_text(call.arguments.get(1)) if len(call.arguments.positional) > 1 else "r"
+def _handle_open(call: Call[Script], value: Value) -> Value | None:
+    flags = find_constant_text(call.arguments.find(1)) if len(call.arguments.positional) > 1 else "r"
     if flags in {"r", "rs"}:
-        call.judge_path(Action.READ, value)
+        call.check_path(Action.READ, value)
         return None
-    return _judge_write(call, value)
+    return _handle_write(call, value)
 
 
-def _judge_temporary_directory(call: Call[Script], value: Value) -> Value | None:
-    call.judge_path(Action.WRITE, value)
-    return concatenate([value, Const("XXXXXX")])
+def _handle_temporary_directory(call: Call[Script], value: Value) -> Value | None:
+    call.check_path(Action.WRITE, value)
+    return build_concatenation([value, Const("XXXXXX")])
 
 
-def _judge_url(call: Call[Script], value: Value) -> Value | None:
-    value = unwrap_url(value)
+def _handle_url(call: Call[Script], value: Value) -> Value | None:
+    value = to_url_text(value)
     if isinstance(value, Object):
         entries = value.entries
         base = entries.get("baseURL") or entries.get("baseUrl") or entries.get("prefixUrl")
         proxy = entries.get("proxy") or entries.get("agent")
         if proxy is not None and (is_text(proxy) or isinstance(proxy, Object)):
-            _judge_url(call, proxy)
+            _handle_url(call, proxy)
         target = base or entries.get("url") or entries.get("uri") or entries.get("connectionString")
         host = entries.get("hostname") or entries.get("host") or entries.get("server")
         if target is None and host is not None:
-            return _judge_host(call, host)
+            return _handle_host(call, host)
         value = target if target is not None else UNKNOWN
     for option in list_options(value):
         head = to_pieces(option)[0] or ""
         # A variable before what is assigned to it; a URL relative to the page, which is no host of ours.
         is_relative = head.startswith(("/", "./", "data:", "blob:")) and not head.startswith("//")
         if not are_equal(option, UNDEFINED) and not is_relative:
-            call.crossed(call.boundary.url(to_pieces(option)))
+            call.handle_crossing(call.boundary.evaluate_url(to_pieces(option)))
     return Unknown(NETWORK)
 
 
-def _judge_host(call: Call[Script], value: Value) -> Value | None:
+def _handle_host(call: Call[Script], value: Value) -> Value | None:
     if isinstance(value, Object):
         if "path" in value.entries:
             return Unknown(NETWORK)  # a socket of this machine
         value = value.entries.get("host") or value.entries.get("hostname") or _LOCAL
-    call.judge_host(value)
+    call.check_host(value)
     return Unknown(NETWORK)
 
 
 _LOCAL: Final = Const("localhost")
 
 
-def _judge_address(call: Call[Script], value: Value) -> Value | None:
+def _handle_address(call: Call[Script], value: Value) -> Value | None:
     """Judge a port with a host behind it, or both in an object."""
-    host = call.arguments.get(1)
+    host = call.arguments.find(1)
     if not isinstance(value, Object):
         value = host if host is not None and is_text(host) else _LOCAL
-    return _judge_host(call, value)
+    return _handle_host(call, value)
 
 
-def _judge_listen(call: Call[Script], value: Value) -> Value | None:
+def _handle_listen(call: Call[Script], value: Value) -> Value | None:
     """Judge a server's address: a port with a host behind it, both in an object, or the path of a socket."""
     local = _LOCAL if call.effect.kind == "listenlocal" else Const("")
     if isinstance(value, Object):
         path = value.entries.get("path")
         if path is not None:
-            call.judge_path(Action.WRITE, path)
+            call.check_path(Action.WRITE, path)
             return None
         host = value.entries.get("host") or value.entries.get("hostname") or value.entries.get("address")
-    elif is_text(value) and not (read_constant_text(value) or "0").isdigit():
-        call.judge_path(Action.WRITE, value)
+    elif is_text(value) and not (find_constant_text(value) or "0").isdigit():
+        call.check_path(Action.WRITE, value)
         return None
     else:
-        host = call.arguments.get(1)
+        host = call.arguments.find(1)
     is_given = host is not None and not isinstance(host, Function)
     return COMMON["listen"](call, host if is_given and host is not None else local)
 
 
-def _judge_host_behind(call: Call[Script], value: Value) -> Value | None:
+def _handle_later_host(call: Call[Script], value: Value) -> Value | None:
     """Judge the first argument from the third on that is no number, as a host."""
     rest = call.arguments.positional[2:]
-    host = next((one for one in rest if (read_constant_text(one) or "").strip("0123456789")), UNKNOWN)
-    return _judge_host(call, host)
+    host = next((one for one in rest if (find_constant_text(one) or "").strip("0123456789")), UNKNOWN)
+    return _handle_host(call, host)
 
 
-def _judge_given_environment(call: Call[Script]) -> None:
+def _check_program_environment(call: Call[Script]) -> None:
     """Judge the variables that a program is started with."""
-    for one in call.arguments.all():
+    for one in call.arguments.list_all():
         environment = one.entries.get("env") if isinstance(one, Object) else None
         if isinstance(environment, Object):
-            call.m.judge_variables(environment.entries.items(), call.name, call.node)
+            call.m.check_variables(environment.entries.items(), call.name, call.node)
 
 
-def _judge_shell(call: Call[Script], value: Value) -> Value | None:
-    _judge_given_environment(call)
+def _handle_shell(call: Call[Script], value: Value) -> Value | None:
+    _check_program_environment(call)
     return COMMON["shell"](call, value)
 
 
-def _judge_argv(call: Call[Script], value: Value) -> Value | None:
-    _judge_given_environment(call)
+def _handle_argv(call: Call[Script], value: Value) -> Value | None:
+    _check_program_environment(call)
     items: list[Value] = list(value.items) if isinstance(value, Items) else [value]
-    rest = call.arguments.get(1)
+    rest = call.arguments.find(1)
     if isinstance(rest, Object):
         rest = rest.entries.get("args")
     if call.effect.kind == "argv" and isinstance(rest, Items):
         items.extend(rest.items)
     # `spawn('ls -la', {shell: true})` hands a line on; one word needs no quotes either way.
     line = build_command_line(items) if len(items) > 1 else to_pieces(items[0] if items else Const(""))
-    call.m.run_command(line, collect_taint(value), call.name, call.node)
+    call.m.run_command(line, compute_taint(value), call.name, call.node)
     return None
 
 
-def _judge_code(call: Call[Script], value: Value) -> Value | None:
+def _handle_code(call: Call[Script], value: Value) -> Value | None:
     """Judge code made from text: of some calls the last argument, of others only what is a text."""
     source = call.arguments.positional[-1] if call.effect.kind == "codelast" else value
     if call.effect.kind == "codetext" and not is_text(source):
@@ -240,9 +240,9 @@ def _judge_code(call: Call[Script], value: Value) -> Value | None:
     return call.m.run_source(source, call.name, call.node)
 
 
-def _judge_database_server(call: Call[Script], value: Value) -> Value | None:
-    _judge_url(call, value)
-    remember(call, _build_connection(value))
+def _handle_database_server(call: Call[Script], value: Value) -> Value | None:
+    _handle_url(call, value)
+    record_connection(call, _build_connection(value))
     return None
 
 
@@ -250,7 +250,7 @@ def _build_connection(value: Value) -> Connection:
     if not isinstance(value, Object):
         return parse_connection_url(to_whole_text(value))
     given = value.entries
-    url = read_constant_text(given.get("connectionString") or given.get("uri"))
+    url = find_constant_text(given.get("connectionString") or given.get("uri"))
     if url is not None:
         return parse_connection_url(url)
     host = to_whole_text(given.get("host") or given.get("server"))
@@ -268,7 +268,7 @@ def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node
     if IN_MEMORY in name:
         database = Connection(Database.MEMORY)
     made_here = sorted(script.connections.get(module, ()), key=str)
-    who = strip_database(name).replace("()", "")
+    who = without_database(name).replace("()", "")
     for option in list_options(arguments[0]):
         if isinstance(option, Object):
             option = option.entries.get("text") or option.entries.get("sql") or UNKNOWN
@@ -278,45 +278,45 @@ def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node
     return True
 
 
-def _judge_worker(call: Call[Script], value: Value) -> Value | None:
+def _handle_worker(call: Call[Script], value: Value) -> Value | None:
     """Judge a program that runs beside this one; the script itself is read in any case."""
-    options = call.arguments.get(1)
+    options = call.arguments.find(1)
     if isinstance(options, Object) and options.entries.get("eval") is TRUE:
         return call.m.run_source(value, call.name, call.node)
     if value is not OWN_FILE:
-        call.add("exec.dynamic", explain_call(call.who, "exec.dynamic"))
+        call.add("exec.dynamic", describe_call(call.who, "exec.dynamic"))
     return None
 
 
-def _require(call: Call[Script], value: Value) -> Value | None:
-    return require(call.m, value, call.node)
+def _handle_require(call: Call[Script], value: Value) -> Value | None:
+    return evaluate_require(call.m, value, call.node)
 
 
-def require(script: Script, value: Value, node: Node) -> Value:
+def evaluate_require(script: Script, value: Value, node: Node) -> Value:
     """Return what `require(value)` gives."""
-    options = list_options(unwrap_url(value))
+    options = list_options(to_url_text(value))
     if len(options) > 1:
-        return join_all(require(script, option, node) for option in options)
-    name = read_constant_text(options[0])
+        return build_union_of(evaluate_require(script, option, node) for option in options)
+    name = find_constant_text(options[0])
     if name is None:
         script.add("attribute.dynamic", node, "loads a module that is not known")
         return UNKNOWN
     if name.startswith(("/", "../")):
-        apply(script, "fs.readFile", [value], node)
+        handle_call(script, "fs.readFile", [value], node)
     if name.startswith(("/", "./", "../")):
-        _read_own_modules(script, name, node)
+        _check_own_modules(script, name, node)
     name = name.removeprefix("node:")
     if name.startswith("data:"):
         return _load_data_url(script, name, node)
     if name.startswith(("http://", "https://")):
-        apply(script, "fetch", [value], node)
+        handle_call(script, "fetch", [value], node)
         script.add("exec.download", node, "runs a module from the network")
     return Ref({"fs/promises": "fs", "dns/promises": "dns"}.get(name, name))
 
 
-def _read_own_modules(script: Script, name: str, node: Node) -> None:
+def _check_own_modules(script: Script, name: str, node: Node) -> None:
     """Read the file that a module is loaded from, if the script wrote it."""
-    files, path = script.context.own_files, script.context.boundary.work_path(name)
+    files, path = script.context.own_files, script.context.boundary.get_work_path(name)
     for written in files.list_written():
         if written.removeprefix(path) in _MODULE_ENDS and written.startswith(path):
             text = files.find_text(written)
@@ -330,17 +330,17 @@ def _read_own_modules(script: Script, name: str, node: Node) -> None:
 _MODULE_ENDS: Final = frozenset(("", ".js", ".cjs", ".mjs", ".ts", "/index.js", "/package.json"))
 
 
-def _judge_write(call: Call[Script], value: Value) -> Value | None:
+def _handle_write(call: Call[Script], value: Value) -> Value | None:
     """Judge the file that a call writes, and note what it holds then."""
     result = COMMON["write"](call, value)
     files, name = call.m.context.own_files, to_pieces(value)
-    path = call.boundary.work_path(name[0]) if len(name) == 1 and name[0] is not None else None
-    text = read_constant_text(call.arguments.get(1))
+    path = call.boundary.get_work_path(name[0]) if len(name) == 1 and name[0] is not None else None
+    text = find_constant_text(call.arguments.find(1))
     if path is not None and text is not None and call.name.endswith((".writeFile", ".outputFile")):
-        files.open_new(path)
+        files.record_emptied(path)
         files.add_text(path, text)
     else:
-        files.forget(path)
+        files.record_unknown(path)
     return result
 
 
@@ -361,12 +361,13 @@ def _load_data_url(script: Script, url: str, node: Node) -> Value:
 
 
 CHECKS: Final[dict[str, Check]] = {
-    **COMMON, "openflags": _judge_open, "tempdir": _judge_temporary_directory, "url": _judge_url,
-    "host": _judge_host, "hostat": _judge_host_behind, "listen": _judge_listen, "listenlocal": _judge_listen,
-    "address": _judge_address, "argv": _judge_argv, "shell": _judge_shell,
-    "spawnlist": _judge_argv,
-    **dict.fromkeys(("code", "codelast", "codetext"), _judge_code), "dbserver": _judge_database_server,
-    "require": _require, "worker": _judge_worker, "write": _judge_write,
+    **COMMON, "openflags": _handle_open, "tempdir": _handle_temporary_directory, "url": _handle_url,
+    "host": _handle_host, "hostat": _handle_later_host, "listen": _handle_listen,
+    "listenlocal": _handle_listen,
+    "address": _handle_address, "argv": _handle_argv, "shell": _handle_shell,
+    "spawnlist": _handle_argv,
+    **dict.fromkeys(("code", "codelast", "codetext"), _handle_code), "dbserver": _handle_database_server,
+    "require": _handle_require, "worker": _handle_worker, "write": _handle_write,
 }  # fmt: skip
 """What judges each kind of effect."""
 

@@ -15,7 +15,7 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.javascript import effects
-from spanproof.sandbox.scanners.javascript.calls import evaluate_call, list_entries
+from spanproof.sandbox.scanners.javascript.calls import build_entries, evaluate_call
 from spanproof.sandbox.scanners.javascript.conditions import ends_block, find_chosen, find_truth
 from spanproof.sandbox.scanners.javascript.script import GLOBALS, NodeHandler, Script
 from spanproof.sandbox.scanners.javascript.values import (
@@ -24,10 +24,10 @@ from spanproof.sandbox.scanners.javascript.values import (
     UNDEFINED,
     Class,
     Object,
-    concatenate,
-    make_array_of_any_length,
-    spread,
-    unwrap_url,
+    build_concatenation,
+    build_unordered_array,
+    list_spread,
+    to_url_text,
 )
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -38,10 +38,10 @@ from spanproof.sandbox.scanners.reader.values import (
     Scope,
     Text,
     Value,
-    join,
-    join_all,
+    build_union,
+    build_union_of,
+    find_constant_text,
     list_options,
-    read_constant_text,
     to_pieces,
 )
 
@@ -54,23 +54,23 @@ def _evaluate_class(script: Script, node: Node) -> Value:
     inner.names.update({"this": instance, "super": base})
     name = node.child_by_field_name("name")
     if name is not None:
-        script.scope.names[script.text(name)] = made
+        script.scope.names[script.get_text(name)] = made
     outer, script.scope = script.scope, inner
     body = node.child_by_field_name("body")
     for child in body.named_children if body is not None else ():
         member = child.child_by_field_name("name") or child.child_by_field_name("property")
-        key = script.text(member) if member is not None else None
+        key = script.get_text(member) if member is not None else None
         owner = made.statics if any(one.type == "static" for one in child.children) else instance
         if child.type == "method_definition":
             function = Function(child, inner)
             script.functions.append(function)
-            script.store_entry(owner, key, function)
+            script.write_entry(owner, key, function)
             if key == "constructor":
                 made.constructor = function
         elif child.type.endswith("field_definition"):
             value = child.child_by_field_name("value")
             if value is not None:
-                script.store_entry(owner, key, script.evaluate(value))
+                script.write_entry(owner, key, script.evaluate(value))
         else:
             script.evaluate(child)
     script.scope = outer
@@ -85,7 +85,7 @@ def _evaluate_base(script: Script, node: Node) -> Value:
 
 
 def _evaluate_this(script: Script, node: Node) -> Value:
-    return script.lookup(node.type) or UNKNOWN
+    return script.find_name(node.type) or UNKNOWN
 
 
 def _evaluate_enumeration(script: Script, node: Node) -> Value:
@@ -94,9 +94,9 @@ def _evaluate_enumeration(script: Script, node: Node) -> Value:
     for child in body.named_children if body is not None else ():
         key, value = child.child_by_field_name("name"), child.child_by_field_name("value")
         if key is not None and value is not None:
-            made.entries[script.text(key)] = script.evaluate(value)
+            made.entries[script.get_text(key)] = script.evaluate(value)
     if name is not None:
-        script.scope.names[script.text(name)] = made
+        script.scope.names[script.get_text(name)] = made
     return made
 
 
@@ -107,16 +107,16 @@ _NAMED_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\
 
 
 def _evaluate_identifier(script: Script, node: Node) -> Value:
-    name = script.text(node)
-    scope = script.scope.owner_of(name)
-    return scope.names[name] if scope is not None else script.free(name)
+    name = script.get_text(node)
+    scope = script.scope.find_owner(name)
+    return scope.names[name] if scope is not None else script.get_free_name(name)
 
 
 def _evaluate_string(script: Script, node: Node) -> Value:
-    return Const(_resolve_escapes(script.text(node)[1:-1]))
+    return Const(_decode_escapes(script.get_text(node)[1:-1]))
 
 
-def _resolve_escapes(source: str) -> str:
+def _decode_escapes(source: str) -> str:
     def one(found: re.Match[str]) -> str:
         code = found[1] or found[2] or found[3]
         if code:
@@ -133,13 +133,13 @@ def _evaluate_template(script: Script, node: Node) -> Value:
         if child.type == "template_substitution":
             parts.append(_read_template_text(script, at, child.start_byte))
             inner = child.named_children
-            parts.append(unwrap_url(script.evaluate(inner[0])) if inner else UNKNOWN)
+            parts.append(to_url_text(script.evaluate(inner[0])) if inner else UNKNOWN)
             at = child.end_byte
     parts.append(_read_template_text(script, at, node.end_byte - 1))
     options = [list_options(part) for part in parts]
     if prod(map(len, options)) > _MOST_TEXTS:
-        return concatenate(parts)
-    return join_all(concatenate(one) for one in product(*options))
+        return build_concatenation(parts)
+    return build_union_of(build_concatenation(one) for one in product(*options))
 
 
 # Texts that a template with several values in it is read as.
@@ -147,11 +147,11 @@ _MOST_TEXTS: Final = 36
 
 
 def _read_template_text(script: Script, start: int, end: int) -> Value:
-    return Const(_resolve_escapes(script.data[start:end].decode("utf-8", "replace")))
+    return Const(_decode_escapes(script.data[start:end].decode("utf-8", "replace")))
 
 
 def _evaluate_meta_property(script: Script, node: Node) -> Value:
-    return Ref("import.meta") if script.text(node) == "import.meta" else UNKNOWN
+    return Ref("import.meta") if script.get_text(node) == "import.meta" else UNKNOWN
 
 
 def _evaluate_true(script: Script, node: Node) -> Value:  # noqa: ARG001 - handlers share one signature
@@ -163,7 +163,7 @@ def _evaluate_false(script: Script, node: Node) -> Value:  # noqa: ARG001 - hand
 
 
 def _evaluate_number(script: Script, node: Node) -> Value:
-    source = script.text(node).replace("_", "").rstrip("n")
+    source = script.get_text(node).replace("_", "").rstrip("n")
     try:
         return Const(str(int(source, 0)))
     except ValueError:
@@ -188,7 +188,7 @@ def _evaluate_binary(script: Script, node: Node) -> Value:
         if sign == "+":
             value = _add_values(value, right)
         else:
-            value = join(value, right) if sign in {"||", "&&", "??"} else UNKNOWN
+            value = build_union(value, right) if sign in {"||", "&&", "??"} else UNKNOWN
     return value
 
 
@@ -196,23 +196,27 @@ def _add_values(left: Value, right: Value) -> Value:
     known = [one for one in (left, right) if isinstance(one, Const | Text)]
     if not any((piece or "").strip("0123456789.") for one in known for piece in to_pieces(one)):
         return UNKNOWN
-    return join_all(concatenate(pair) for pair in product(list_options(left), list_options(right)))
+    return build_union_of(
+        build_concatenation(pair) for pair in product(list_options(left), list_options(right))
+    )
 
 
 def _evaluate_member(script: Script, node: Node) -> Value:
     owner_node = node.child_by_field_name("object")
     owner = script.evaluate(owner_node) if owner_node is not None else UNKNOWN
     member = node.child_by_field_name("property")
-    return script.member(owner, script.text(member), node) if member is not None else UNKNOWN
+    return script.evaluate_member(owner, script.get_text(member), node) if member is not None else UNKNOWN
 
 
 def _evaluate_subscript(script: Script, node: Node) -> Value:
     owner_node, index = node.child_by_field_name("object"), node.child_by_field_name("index")
     owner = script.evaluate(owner_node) if owner_node is not None else UNKNOWN
     key = script.evaluate(index) if index is not None else UNKNOWN
-    names = [read_constant_text(option) for option in list_options(key)]
-    return join_all(
-        script.member(owner, name, node) if name is not None else _read_dynamic_member(script, owner, node)
+    names = [find_constant_text(option) for option in list_options(key)]
+    return build_union_of(
+        script.evaluate_member(owner, name, node)
+        if name is not None
+        else _read_dynamic_member(script, owner, node)
         for name in names
     )
 
@@ -220,17 +224,17 @@ def _evaluate_subscript(script: Script, node: Node) -> Value:
 def _read_dynamic_member(script: Script, owner: Value, node: Node) -> Value:
     if isinstance(owner, Ref):
         if owner.name == "process.env":
-            return script.member(owner, "", node)
+            return script.evaluate_member(owner, "", node)
         if owner.name in {*GLOBALS, "child_process", "fs", "process", "require"}:
             script.add("attribute.dynamic", node, f"takes a member that is not known out of {owner.name}")
-    return join_all(owner.items) if isinstance(owner, Items) else UNKNOWN
+    return build_union_of(owner.items) if isinstance(owner, Items) else UNKNOWN
 
 
 def _evaluate_declarator(script: Script, node: Node) -> Value:
     name, value_node = node.child_by_field_name("name"), node.child_by_field_name("value")
     value = script.evaluate(value_node) if value_node is not None else UNDEFINED
     if name is not None:
-        script.bind(name, value, declare=True)
+        script.write_pattern(name, value, declare=True)
     return UNKNOWN
 
 
@@ -241,7 +245,7 @@ def _evaluate_assignment(script: Script, node: Node) -> Value:
         return value
     if node.type == "augmented_assignment_expression":
         value = _add_values(script.evaluate(left), value)
-    script.bind(left, value, declare=False)
+    script.write_pattern(left, value, declare=False)
     return value
 
 
@@ -250,14 +254,14 @@ def _evaluate_function(script: Script, node: Node) -> Value:
     script.functions.append(function)
     name = node.child_by_field_name("name")
     if name is not None and node.type in {"function_declaration", "generator_function_declaration"}:
-        script.scope.names[script.text(name)] = function
+        script.scope.names[script.get_text(name)] = function
     return function
 
 
 def _evaluate_return(script: Script, node: Node) -> Value:
     for child in node.named_children:
         value = script.evaluate(child)
-        script.read_environment(value, node)
+        script.check_environment(value, node)
         if script.frames:
             script.frames[-1].returned.append(value)
     return UNKNOWN
@@ -265,19 +269,21 @@ def _evaluate_return(script: Script, node: Node) -> Value:
 
 def _evaluate_import(script: Script, node: Node) -> Value:
     source = node.child_by_field_name("source")
-    module = effects.require(script, script.evaluate(source), node) if source is not None else UNKNOWN
+    module = (
+        effects.evaluate_require(script, script.evaluate(source), node) if source is not None else UNKNOWN
+    )
     pending = list(node.named_children)
     while pending:
         child = pending.pop()
         if child.type == "identifier":
-            script.scope.names[script.text(child)] = module
+            script.scope.names[script.get_text(child)] = module
         elif child.type == "namespace_import" and child.named_children:
-            script.scope.names[script.text(child.named_children[0])] = module
+            script.scope.names[script.get_text(child.named_children[0])] = module
         elif child.type == "import_specifier":
             name, alias = child.child_by_field_name("name"), child.child_by_field_name("alias")
             if name is not None:
-                script.scope.names[script.text(alias or name)] = script.member(
-                    module, script.text(name), child
+                script.scope.names[script.get_text(alias or name)] = script.evaluate_member(
+                    module, script.get_text(name), child
                 )
         elif child.type in {"import_clause", "named_imports"}:
             pending.extend(child.named_children)
@@ -288,7 +294,7 @@ def _evaluate_export(script: Script, node: Node) -> Value:
     """Evaluate an export; one from another module loads it."""
     source = node.child_by_field_name("source")
     if source is not None:
-        return effects.require(script, script.evaluate(source), node)
+        return effects.evaluate_require(script, script.evaluate(source), node)
     for child in node.named_children:
         script.evaluate(child)
     return UNKNOWN
@@ -302,15 +308,17 @@ def _evaluate_object(script: Script, node: Node) -> Value:
             if key is not None and value is not None:
                 _add_entry(script, made, key, script.evaluate(value))
         elif child.type == "shorthand_property_identifier":
-            made.entries[script.text(child)] = _evaluate_identifier(script, child)
+            made.entries[script.get_text(child)] = _evaluate_identifier(script, child)
         elif child.type == "spread_element" and child.named_children:
             inner = script.evaluate(child.named_children[0])
             if not _is_handed_on(script, node):
-                script.read_environment(inner, child)
-            _spread_into(made, inner)
+                script.check_environment(inner, child)
+            _add_spread(made, inner)
         elif child.type == "method_definition":
             name = child.child_by_field_name("name")
-            made.entries[script.text(name) if name is not None else ""] = _evaluate_function(script, child)
+            made.entries[script.get_text(name) if name is not None else ""] = _evaluate_function(
+                script, child
+            )
     return made
 
 
@@ -321,14 +329,14 @@ def _is_handed_on(script: Script, made: Node) -> bool:
     options = pair.parent if pair is not None else None
     arguments = options.parent if options is not None else None
     call = arguments.parent if arguments is not None else None
-    if key is None or script.text(key) != "env" or call is None or call.type != "call_expression":
+    if key is None or script.get_text(key) != "env" or call is None or call.type != "call_expression":
         return False
     function = call.child_by_field_name("function")
     called = script.evaluate(function) if function is not None else UNKNOWN
     return isinstance(called, Ref) and called.name.startswith("child_process.")
 
 
-def _spread_into(made: Object, inner: Value) -> None:
+def _add_spread(made: Object, inner: Value) -> None:
     """Add what `...inner` gives; what is not known may replace all that is there so far."""
     if isinstance(inner, Ref) and "(" not in inner.name:
         made.spread.append(inner)
@@ -338,9 +346,9 @@ def _spread_into(made: Object, inner: Value) -> None:
         made.entries.update(inner.entries)
         made.spread.extend(inner.spread)
     else:
-        held = [*inner.entries.values(), *inner.rest] if isinstance(inner, Object) else spread(inner)[0]
-        added = join_all([UNKNOWN, *held])
-        made.entries.update((key, join(value, added)) for key, value in made.entries.items())
+        held = [*inner.entries.values(), *inner.rest] if isinstance(inner, Object) else list_spread(inner)[0]
+        added = build_union_of([UNKNOWN, *held])
+        made.entries.update((key, build_union(value, added)) for key, value in made.entries.items())
         if isinstance(inner, Object):
             made.entries.update(inner.entries)
             made.rest.append(added)
@@ -348,9 +356,9 @@ def _spread_into(made: Object, inner: Value) -> None:
 
 def _add_entry(script: Script, made: Object, key: Node, value: Value) -> None:
     if key.type != "computed_property_name":
-        made.entries[script.text(key).strip("'\"")] = value
+        made.entries[script.get_text(key).strip("'\"")] = value
         return
-    name = read_constant_text(script.evaluate(key.named_children[0])) if key.named_children else None
+    name = find_constant_text(script.evaluate(key.named_children[0])) if key.named_children else None
     if name is not None:
         made.entries[name] = value
     else:
@@ -361,12 +369,12 @@ def _evaluate_array(script: Script, node: Node) -> Value:
     made = Items([])
     for child in node.named_children:
         if child.type == "spread_element":
-            inner, whole = spread(script.evaluate(child.named_children[0]))
+            inner, whole = list_spread(script.evaluate(child.named_children[0]))
             made.items.extend(inner)
             made.more = made.more or not whole
         elif child.type != "comment":
             made.items.append(script.evaluate(child))
-    return make_array_of_any_length(made.items) if made.more else made
+    return build_unordered_array(made.items) if made.more else made
 
 
 def _evaluate_children(script: Script, node: Node) -> Value:
@@ -388,7 +396,7 @@ def _evaluate_conditional(script: Script, node: Node) -> Value:
     if chosen is not None:
         return script.evaluate(chosen)
     parts = [script.evaluate(child) for child in node.named_children]
-    return join(parts[1], parts[2]) if len(parts) == 3 else UNKNOWN
+    return build_union(parts[1], parts[2]) if len(parts) == 3 else UNKNOWN
 
 
 def _evaluate_if(script: Script, node: Node) -> Value:
@@ -423,8 +431,8 @@ _ADDS: Final = re.compile(
 )
 
 
-def _judge_endless_loop(script: Script, node: Node) -> None:
-    text = script.text(node)
+def _check_endless_loop(script: Script, node: Node) -> None:
+    text = script.get_text(node)
     body = node.child_by_field_name("body")
     is_empty = body is not None and body.type == "statement_block" and not body.named_children
     if _ENDLESS.match(text) and not _LEAVES.search(text) and (is_empty or _ADDS.search(text)):
@@ -432,27 +440,27 @@ def _judge_endless_loop(script: Script, node: Node) -> None:
 
 
 def _evaluate_loop(script: Script, node: Node) -> Value:
-    _judge_endless_loop(script, node)
-    return script.repeat(lambda: _evaluate_branch(script, node), node)
+    _check_endless_loop(script, node)
+    return script.read_repeatedly(lambda: _evaluate_branch(script, node), node)
 
 
 def _evaluate_for_in(script: Script, node: Node) -> Value:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     value = script.evaluate(right) if right is not None else UNKNOWN
-    script.read_environment(value, node)
+    script.check_environment(value, node)
     body = node.child_by_field_name("body")
 
     def turn() -> Value:
         # What a loop goes through may grow in it.
         held = value
         if isinstance(value, Object) and value.is_map and not value.rest:
-            held = list_entries(value, pairs=True)
+            held = build_entries(value, pairs=True)
         if left is not None:
-            element = join_all(held.items) if isinstance(held, Items) else UNKNOWN
-            script.bind(left, element, declare=True)
+            element = build_union_of(held.items) if isinstance(held, Items) else UNKNOWN
+            script.write_pattern(left, element, declare=True)
         return script.evaluate(body) if body is not None else UNKNOWN
 
-    script.repeat(turn, node)
+    script.read_repeatedly(turn, node)
     return UNKNOWN
 
 

@@ -24,13 +24,13 @@ from spanproof.sandbox.scanners.javascript.values import (
     Made,
     Method,
     Object,
-    find_value_origin,
+    build_unordered_array,
+    get_origin,
     is_folded,
     is_unknown,
-    make_array_of_any_length,
-    spread,
-    unwrap_file_url,
-    unwrap_url,
+    list_spread,
+    to_file_path,
+    to_url_text,
 )
 from spanproof.sandbox.scanners.pieces import find_place
 from spanproof.sandbox.scanners.reader.effects import read_effects, read_variable
@@ -46,11 +46,11 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    join_all,
+    build_union_of,
+    find_constant_text,
+    iter_parts,
     list_options,
-    read_constant_text,
     to_pieces,
-    walk_parts,
 )
 from spanproof.sandbox.scanners.source import START, Place
 from spanproof.sandbox.words import split_words
@@ -128,13 +128,13 @@ class Script(Reader):
         self._text = ""
         self._lines: list[bytes] = []
 
-    def read(self, source: str, language: str = "javascript") -> None:
+    def check_script(self, source: str, language: str = "javascript") -> None:
         """Read a whole script."""
         self.data = source.replace("\0", " ").encode("utf-8", "replace")
         self._text = self.data.decode("utf-8", "replace")
         self._lines = self.data.split(b"\n")
         self.call_limit = 2 * _FREE_STEPS + len(self.data)
-        tree = grammar.parse(language, self.data)
+        tree = grammar.find_tree(language, self.data)
         if tree is None:
             self.context.add("javascript.too-complex", START, "takes longer to parse than its time")
             return
@@ -146,7 +146,7 @@ class Script(Reader):
             function = self.functions[index]
             index += 1
             if function.node.id not in self.called:
-                self.call_function(function, [], function.node)
+                self.evaluate_function(function, [], function.node)
 
     @property
     def program_text(self) -> str:
@@ -160,7 +160,7 @@ class Script(Reader):
 
     def evaluate(self, node: Node) -> Value:
         """Return the value of an expression, or apply the effects of a statement."""
-        self.count_step()
+        self.record_step()
         handler = self._handlers.get(node.type)
         if handler is not None:
             return handler(self, node)
@@ -168,42 +168,42 @@ class Script(Reader):
             self.evaluate(child)
         return UNKNOWN
 
-    def place(self, node: Node) -> Place:
+    def get_place(self, node: Node) -> Place:
         """Return the place of a node, in characters."""
-        return grammar.place_of(node, self._lines)
+        return grammar.get_place(node, self._lines)
 
-    def judge_path(self, action: Action, value: Value, who: str, node: Any) -> None:
+    def check_path(self, action: Action, value: Value, who: str, node: Any) -> None:
         """Hold a path, or the `URL` of a file, against the boundary."""
-        paths = join_all(unwrap_file_url(option) for option in list_options(value))
-        super().judge_path(action, paths, who, node)
+        paths = build_union_of(to_file_path(option) for option in list_options(value))
+        super().check_path(action, paths, who, node)
 
     def is_no_path(self, value: Value) -> bool:
         """Whether a value opens nothing where a path is expected: a callback."""
         return isinstance(value, Function)
 
-    def read_environment(self, value: Value, node: Node) -> None:
+    def check_environment(self, value: Value, node: Node) -> None:
         """Judge a value that may be the environment as a whole, where all of it is read."""
         if isinstance(value, Ref) and value.name == "process.env":
-            self.member(value, "", node)
+            self.evaluate_member(value, "", node)
 
-    def read_held_environment(self, value: Value, node: Node) -> None:
+    def check_held_environment(self, value: Value, node: Node) -> None:
         """Judge a value that a function outside gets: it reads what is held at any depth, too."""
-        for part in islice(walk_parts(value), _MOST_HELD):
-            self.read_environment(part, node)
+        for part in islice(iter_parts(value), _MOST_HELD):
+            self.check_environment(part, node)
 
-    def _set_variable(self, name: str | None, value: Value, node: Node) -> None:
+    def _write_variable(self, name: str | None, value: Value, node: Node) -> None:
         """Judge a variable of the environment that the script sets itself."""
-        self.judge_variables([(name, value)], "process.env", node)
+        self.check_variables([(name, value)], "process.env", node)
         if name is not None and not self.uncertain and not self.frames:
             self.context.variables.add(name)
 
-    def text(self, node: Node) -> str:
+    def get_text(self, node: Node) -> str:
         """Return the source text of a node."""
         return self.data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
     def run_source(self, value: Value, name: str, node: Node) -> Value:
         """Scan code made from text."""
-        source = read_constant_text(value)
+        source = find_constant_text(value)
         if source is None:
             rule = "exec.download" if "network" in value.taint else "exec.dynamic"
             self.add(rule, node, f"{name} runs code that is not known")
@@ -211,18 +211,20 @@ class Script(Reader):
         if self.context.depth >= MAX_NESTING:
             self.add("exec.payload", node, f"{name} hides code in too many layers")
             return UNKNOWN
-        inner = Script(self.context.nested(self.place(node), f"{name} runs code: "), self._handlers)
+        inner = Script(self.context.build_nested(self.get_place(node), f"{name} runs code: "), self._handlers)
         inner.scope = Scope(self.scope)
         # A function that is made from text is called without an object: its `this` is the global one.
         inner.scope.names["this"] = Ref("globalThis")
         whole = Frame("source", 0, 0)
         inner.frames.append(whole)
-        inner.read(source)
+        inner.check_script(source)
         # Other values hang on the tree of the text they came from.
-        result = join_all(one for one in whole.returned if isinstance(one, Ref | Const | Text | Unknown))
+        result = build_union_of(
+            one for one in whole.returned if isinstance(one, Ref | Const | Text | Unknown)
+        )
         return Made(result) if name.endswith("Function") else result
 
-    def call_function(self, function: Function, arguments: Sequence[Value], node: Node) -> Value:
+    def evaluate_function(self, function: Function, arguments: Sequence[Value], node: Node) -> Value:
         """Read a function of the script with these arguments."""
         body = function.node.child_by_field_name("body")
         values: list[Value] = []
@@ -231,19 +233,19 @@ class Script(Reader):
             if body is not None:
                 values.append(self.evaluate(body))
 
-        frame = self.read_call(
+        frame = self.evaluate_body(
             function.node.id,
             function.scope,
-            lambda: self._bind_parameters(function.node, arguments),
+            lambda: self._write_parameters(function.node, arguments),
             read,
             node,
         )
         if frame is None:
             return UNKNOWN
         is_block = body is None or body.type == "statement_block"
-        return join_all(frame.returned if is_block else values[-1:])
+        return build_union_of(frame.returned if is_block else values[-1:])
 
-    def _bind_parameters(self, node: Node, arguments: Sequence[Value]) -> None:
+    def _write_parameters(self, node: Node, arguments: Sequence[Value]) -> None:
         single = node.child_by_field_name("parameter")
         parameters = node.child_by_field_name("parameters")
         targets = (
@@ -251,109 +253,117 @@ class Script(Reader):
         )
         for index, target in enumerate(targets):
             if target.type == "rest_pattern" and target.named_children:
-                self.bind(target.named_children[0], Items(list(arguments[index:])), declare=True)
+                self.write_pattern(target.named_children[0], Items(list(arguments[index:])), declare=True)
             else:
-                self.bind(target, arguments[index] if index < len(arguments) else MISSING, declare=True)
+                self.write_pattern(
+                    target, arguments[index] if index < len(arguments) else MISSING, declare=True
+                )
 
-    def bind(self, target: Node, value: Value, *, declare: bool) -> None:
+    def write_pattern(self, target: Node, value: Value, *, declare: bool) -> None:
         """Give the names of a pattern their values."""
         kind = target.type
         if kind in {"identifier", "shorthand_property_identifier_pattern"}:
-            self._set(self.text(target), UNKNOWN if value is MISSING else value, declare)
+            self._write_name(self.get_text(target), UNKNOWN if value is MISSING else value, declare)
         elif kind in {"required_parameter", "optional_parameter"}:
             inner = target.child_by_field_name("pattern")
             if inner is not None:
-                self.bind(inner, value, declare=declare)
+                self.write_pattern(inner, value, declare=declare)
             # `constructor(private path: string)` declares a field of the class.
             if inner is not None and any(child.type == "accessibility_modifier" for child in target.children):
-                this = self.lookup("this")
+                this = self.find_name("this")
                 if isinstance(this, Object):
-                    self.store_entry(this, self.text(inner), value)
+                    self.write_entry(this, self.get_text(inner), value)
         elif kind in {"assignment_pattern", "object_assignment_pattern"}:
             left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
             if left is not None and right is not None:
                 default = self.evaluate(right)
-                given = join_all([default, value]) if any(map(is_unknown, list_options(value))) else value
-                self.bind(left, default if value is MISSING else given, declare=declare)
+                given = (
+                    build_union_of([default, value]) if any(map(is_unknown, list_options(value))) else value
+                )
+                self.write_pattern(left, default if value is MISSING else given, declare=declare)
         elif kind == "object_pattern":
-            self._bind_object(target, value, declare)
+            self._write_object_pattern(target, value, declare)
         elif kind == "array_pattern":
-            self._bind_array(target, value, declare)
+            self._write_array_pattern(target, value, declare)
         elif kind in {"member_expression", "subscript_expression"}:
-            self._store(target, value)
+            self._write_member(target, value)
 
-    def _bind_array(self, target: Node, value: Value, declare: bool) -> None:
+    def _write_array_pattern(self, target: Node, value: Value, declare: bool) -> None:
         index = 0
         for child in target.children:
             index += child.type == ","  # `[, b]` leaves one out
             if child.type == "rest_pattern" and child.named_children:
-                held = [one for option in list_options(value) for one in spread(option)[0]]
-                self.bind(child.named_children[0], make_array_of_any_length(held), declare=declare)
+                held = [one for option in list_options(value) for one in list_spread(option)[0]]
+                self.write_pattern(child.named_children[0], build_unordered_array(held), declare=declare)
             elif child.is_named and child.type != "comment":
                 found = [
-                    self.member(option, str(index), child) if isinstance(option, Items) else UNKNOWN
+                    self.evaluate_member(option, str(index), child) if isinstance(option, Items) else UNKNOWN
                     for option in list_options(value)
                 ]
-                self.bind(child, join_all(found), declare=declare)
+                self.write_pattern(child, build_union_of(found), declare=declare)
 
-    def _bind_object(self, target: Node, value: Value, declare: bool) -> None:
+    def _write_object_pattern(self, target: Node, value: Value, declare: bool) -> None:
         for child in target.named_children:
             if child.type == "shorthand_property_identifier_pattern":
-                self._set(self.text(child), self.member(value, self.text(child), child), declare)
+                self._write_name(
+                    self.get_text(child), self.evaluate_member(value, self.get_text(child), child), declare
+                )
             elif child.type == "pair_pattern":
                 key, inner = child.child_by_field_name("key"), child.child_by_field_name("value")
                 if key is not None and inner is not None:
-                    name = self._read_pattern_key(key)
+                    name = self._find_pattern_key(key)
                     entry = UNKNOWN if name is None else self._read_entry(value, name, child)
-                    self.bind(inner, entry, declare=declare)
+                    self.write_pattern(inner, entry, declare=declare)
             elif child.type == "object_assignment_pattern":
                 left = child.child_by_field_name("left")
                 if left is not None:
-                    self.bind(child, self._read_entry(value, self.text(left), child), declare=declare)
+                    self.write_pattern(
+                        child, self._read_entry(value, self.get_text(left), child), declare=declare
+                    )
             elif child.type == "rest_pattern" and child.named_children:
-                self.read_environment(value, child)
-                self.bind(child.named_children[0], value, declare=declare)
+                self.check_environment(value, child)
+                self.write_pattern(child.named_children[0], value, declare=declare)
 
-    def _read_pattern_key(self, key: Node) -> str | None:
+    def _find_pattern_key(self, key: Node) -> str | None:
         """Return the name of an entry, `[computed]` ones too; None where it is not known."""
         if key.type != "computed_property_name":
-            return self.text(key).strip("'\"")
-        return read_constant_text(self.evaluate(key.named_children[0])) if key.named_children else None
+            return self.get_text(key).strip("'\"")
+        return find_constant_text(self.evaluate(key.named_children[0])) if key.named_children else None
 
-    def _set(self, name: str, value: Value, declare: bool) -> None:
+    def _write_name(self, name: str, value: Value, declare: bool) -> None:
         if declare:
             self.scope.names[name] = value
         else:
-            self.store((self.scope.owner_of(name) or self.scope).names, name, value)
+            self.write_value((self.scope.find_owner(name) or self.scope).names, name, value)
 
     def _read_entry(self, value: Value, name: str, node: Node) -> Value:
         """Return what a pattern finds under a name; missing where it is known to be."""
         is_whole = isinstance(value, Object) and not (value.rest or value.spread or value.is_map)
         if value is MISSING or (is_whole and isinstance(value, Object) and name not in value.entries):
             return MISSING
-        return self.member(value, name, node)
+        return self.evaluate_member(value, name, node)
 
-    def _store(self, target: Node, value: Value) -> None:
+    def _write_member(self, target: Node, value: Value) -> None:
         owner_node = target.child_by_field_name("object")
         owner = self.evaluate(owner_node) if owner_node is not None else UNKNOWN
-        key = self._read_key(target)
+        key = self._find_key(target)
         for option in list_options(owner):
             if isinstance(option, Object):
-                self.store_entry(option, key, value)
+                self.write_entry(option, key, value)
             elif isinstance(option, Items):
-                self._store_item(option, key, value)
+                self._write_item(option, key, value)
                 if key is None and self._names_symbol(target):
                     self.add("exec.dynamic", target, "sets what a loop over an array gives")
             elif isinstance(option, Ref) and option.name == "process.env":
-                self._set_variable(key, value, target)
+                self._write_variable(key, value, target)
             elif isinstance(option, Method) and option.name == "__proto__":
-                self.judge_replacement(Ref("__proto__"), key, target)
+                self.check_replacement(Ref("__proto__"), key, target)
             elif isinstance(option, Ref):
-                self.judge_replacement(option, key, target)
+                self.check_replacement(option, key, target)
                 if key is not None:
-                    self.judge_attribute(option, key, value, target)
+                    self.check_attribute(option, key, value, target)
 
-    def judge_replacement(self, owner: Ref, key: str | None, node: Node) -> None:
+    def check_replacement(self, owner: Ref, key: str | None, node: Node) -> None:
         """Report that a function is replaced which is read here as the one of the language."""
         name = "" if owner.name in GLOBALS else owner.name
         if is_folded(name, key):
@@ -366,7 +376,7 @@ class Script(Reader):
         key = self.evaluate(index) if index is not None else UNKNOWN
         return isinstance(key, Ref) and key.name.startswith("Symbol")
 
-    def judge_attribute(self, owner: Ref, key: str, value: Value, node: Node) -> None:
+    def check_attribute(self, owner: Ref, key: str, value: Value, node: Node) -> None:
         """Report where an attribute sends a library, for review."""
         if key in TARGETS and owner.name.partition(".")[0] not in INERT:
             for option in list_options(value):
@@ -375,18 +385,18 @@ class Script(Reader):
                 if place is not None or "place" in option.taint:
                     self.add("call.unknown", node, f"{owner.name}.{key} is set: {where}")
 
-    def store_entry(self, owner: Object, key: str | None, value: Value) -> None:
+    def write_entry(self, owner: Object, key: str | None, value: Value) -> None:
         """Put a value into an object, under a key that may not be known."""
         if key is None:
-            self.store_anywhere(owner, value)
+            self.write_to_unknown_key(owner, value)
             return
         self.uncertain += owner.is_many
-        self.store(owner.entries, key, value)
+        self.write_value(owner.entries, key, value)
         if key in {"host", "hostname", "port", "protocol"} and "href" in owner.entries:
-            self.store(owner.entries, "href", UNKNOWN)  # the whole of a URL changes with its part
+            self.write_value(owner.entries, "href", UNKNOWN)  # the whole of a URL changes with its part
         self.uncertain -= owner.is_many
 
-    def _store_item(self, owner: Items, key: str | None, value: Value) -> None:
+    def _write_item(self, owner: Items, key: str | None, value: Value) -> None:
         index = int(key) if key is not None and key.isdigit() else -1
         if 0 <= index < len(owner.items) and not self.uncertain and not owner.more:
             owner.items[index] = value
@@ -395,54 +405,54 @@ class Script(Reader):
         self.add_items(owner, [value])
         self.uncertain -= 1
 
-    def _read_key(self, node: Node) -> str | None:
+    def _find_key(self, node: Node) -> str | None:
         member = node.child_by_field_name("property")
         if member is not None:
-            return self.text(member)
+            return self.get_text(member)
         index = node.child_by_field_name("index")
-        return read_constant_text(self.evaluate(index)) if index is not None else None
+        return find_constant_text(self.evaluate(index)) if index is not None else None
 
-    def member(self, owner: Value, name: str, node: Node) -> Value:
+    def evaluate_member(self, owner: Value, name: str, node: Node) -> Value:
         """Return what `owner.name` gives."""
         match owner:
             case OneOf():
-                return join_all(self.member(option, name, node) for option in owner.options)
+                return build_union_of(self.evaluate_member(option, name, node) for option in owner.options)
             case Class():
                 holder = owner.statics if name in owner.statics.entries else owner.instance
-                return self.member(holder, name, node)
+                return self.evaluate_member(holder, name, node)
             case Object():
                 return self._read_object_member(owner, name, node)
             case Ref():
                 return self._read_reference_member(owner, name, node)
         if name == "constructor":
             return Ref("Function") if isinstance(owner, Function | Made | Method) else Ref("Object")
-        item = _read_item(owner, int(name)) if name.isdigit() else None
+        item = _find_item(owner, int(name)) if name.isdigit() else None
         if item is not None:
             return item
-        return owner if find_value_origin(owner) else Method(owner, name)
+        return owner if get_origin(owner) else Method(owner, name)
 
     def _read_object_member(self, owner: Object, name: str, node: Node) -> Value:
         if owner.is_map:
             return Method(owner, name)
         if name in {"__defineGetter__", "__proto__"}:
-            self.store_entry(owner, None, UNKNOWN)  # it may change any entry
+            self.write_entry(owner, None, UNKNOWN)  # it may change any entry
         if name in {"toString", "toJSON"} and "href" in owner.entries:
-            return Made(unwrap_url(owner))
+            return Made(to_url_text(owner))
         is_inherited = not owner.spread and name not in owner.entries
         if is_inherited and name == "constructor":
             return Ref("Object")
         if is_inherited and name in _OBJECT_METHODS and not owner.rest:
             return Method(owner, name)
-        entry = owner.entries.get(name) or join_all(
-            [self.member(module, name, node) for module in owner.spread] or [UNKNOWN]
+        entry = owner.entries.get(name) or build_union_of(
+            [self.evaluate_member(module, name, node) for module in owner.spread] or [UNKNOWN]
         )
         if isinstance(entry, Function) and any(child.type == "get" for child in entry.node.children):
-            entry = self.call_function(entry, [], node)
-        return join_all([entry, *owner.rest])
+            entry = self.evaluate_function(entry, [], node)
+        return build_union_of([entry, *owner.rest])
 
     def _read_reference_member(self, owner: Ref, name: str, node: Node) -> Value:
         if owner.name in GLOBALS:
-            return self.free(name)
+            return self.get_free_name(name)
         if owner.name == "process.env":
             return read_variable(self, name, "process.env", node)
         if name == "constructor":
@@ -453,7 +463,7 @@ class Script(Reader):
         if resolved in _MODULES_BY_NAME:
             return Ref(_MODULES_BY_NAME[resolved])
         if resolved in {"import.meta.dirname", "import.meta.filename"}:
-            return self.free(f"__{name}")
+            return self.get_free_name(f"__{name}")
         if len(resolved) > _LONGEST_NAME:
             return UNKNOWN
         top = owner.name.partition(".")[0]
@@ -474,12 +484,12 @@ class Script(Reader):
         is_named_like_function = last[:1].isupper() or "." in owner.name or last in SINKS
         return Ref("Function" if "(" not in last and is_named_like_function else "Object")
 
-    def lookup(self, name: str) -> Value | None:
+    def find_name(self, name: str) -> Value | None:
         """Return what the script binds a name to, where it does."""
-        scope = self.scope.owner_of(name)
+        scope = self.scope.find_owner(name)
         return scope.names[name] if scope is not None else None
 
-    def free(self, name: str) -> Value:
+    def get_free_name(self, name: str) -> Value:
         """Return what a name means that the script does not bind."""
         if name in {"undefined", "NaN"}:
             return UNKNOWN
@@ -490,11 +500,11 @@ class Script(Reader):
         return Ref(name)
 
 
-def _read_item(owner: Value, index: int) -> Value | None:
+def _find_item(owner: Value, index: int) -> Value | None:
     """Return an item of a list or a character of a text; None where it is neither, or has none there."""
     if isinstance(owner, Items):
         if owner.more:
-            return join_all(owner.items)
+            return build_union_of(owner.items)
         return owner.items[index] if index < len(owner.items) else UNKNOWN
-    known = read_constant_text(owner)
+    known = find_constant_text(owner)
     return Const(known[index]) if known is not None and index < len(known) else None

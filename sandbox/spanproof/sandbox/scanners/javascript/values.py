@@ -33,8 +33,8 @@ from spanproof.sandbox.scanners.reader.values import (
     Unknown,
     Value,
     build_text,
-    join_all,
-    read_constant_text,
+    build_union_of,
+    find_constant_text,
     to_pieces,
 )
 from spanproof.sandbox.words import split_words
@@ -96,7 +96,7 @@ MISSING: Final = Unknown()
 _ORIGINS: Final = (CALLABLE | PLACE | {"network", "environment"}) - ANY
 
 
-def find_value_origin(value: Value) -> Taint:
+def get_origin(value: Value) -> Taint:
     """Return where a value came from of which nothing else is known."""
     return value.taint & _ORIGINS if isinstance(value, Unknown) else CLEAN
 
@@ -111,7 +111,7 @@ def is_text(value: Value) -> bool:
     return isinstance(value, Const | Text) and not isinstance(value, Flag)
 
 
-def concatenate(parts: Iterable[Value]) -> Value:
+def build_concatenation(parts: Iterable[Value]) -> Value:
     """Return a text put together of these."""
     pieces: list[str | None] = []
     taint = CLEAN
@@ -121,30 +121,30 @@ def concatenate(parts: Iterable[Value]) -> Value:
     return build_text(pieces, taint)
 
 
-def make_array_of_any_length(items: Sequence[Value]) -> Items:
+def build_unordered_array(items: Sequence[Value]) -> Items:
     """Return an array of some of these items, of which the places are not known."""
-    return Items([join_all(items)] if items else [], more=True)
+    return Items([build_union_of(items)] if items else [], more=True)
 
 
-def spread(value: Value) -> tuple[list[Value], bool]:
+def list_spread(value: Value) -> tuple[list[Value], bool]:
     """Return the items that `...value` gives, and whether their number is known."""
     return (value.items, not value.more) if isinstance(value, Items) else ([UNKNOWN], False)
 
 
-def unwrap_url(value: Value) -> Value:
+def to_url_text(value: Value) -> Value:
     """Return what a value is as text, where it is a `URL`; else the value itself."""
     if isinstance(value, Object) and "href" in value.entries:
         return UNKNOWN if value.rest else value.entries["href"]
     return value
 
 
-def unwrap_file_url(value: Value) -> Value:
+def to_file_path(value: Value) -> Value:
     """Return the path of a `URL` of a file; another value as it is."""
-    text = unwrap_url(value)
+    text = to_url_text(value)
     head, *rest = to_pieces(text)
     if text is value or head is None or not head.lower().startswith("file:///"):
         return value
-    path = _clean_url(head)[len("file://") :]
+    path = _normalise_url(head)[len("file://") :]
     end = _END_OF_PATH.search(path)
     if end is not None:
         path, rest = path[: end.start()], []
@@ -155,25 +155,25 @@ def unwrap_file_url(value: Value) -> Value:
 _END_OF_PATH: Final = re.compile(r"[?#]")
 
 
-def _clean_url(text: str) -> str:
+def _normalise_url(text: str) -> str:
     """Return a URL as it is read: backslashes are slashes, and breaks of lines and tabs are nothing."""
     return re.sub(r"[\t\r\n]", "", text).replace("\\", "/").strip()
 
 
-def fold_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
+def compute_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | None:
     """Return what a pure method of a text or array gives; None where it is not known."""
     if isinstance(owner, Items):
-        return _fold_array_method(owner, name, arguments)
+        return _compute_array_method(owner, name, arguments)
     if not is_text(owner) and not (isinstance(owner, Unknown) and owner.taint == NAME):
         return None
-    known = read_constant_text(owner)
+    known = find_constant_text(owner)
     if name in {"toString", "valueOf", "trim", "normalize", "trimEnd", "trimStart"} and known is None:
         return owner
     if name == "concat":
-        return concatenate((owner, *arguments))
+        return build_concatenation((owner, *arguments))
     if known is None:
         return None
-    given = [read_constant_text(argument) for argument in arguments]
+    given = [find_constant_text(argument) for argument in arguments]
     if any(one is None for one in given):
         return None
     apply = _TEXT_METHODS.get(name)
@@ -185,16 +185,16 @@ def fold_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value | 
         return None
 
 
-def fold_function(name: str, arguments: Sequence[Value]) -> Value | None:
+def compute_function(name: str, arguments: Sequence[Value]) -> Value | None:
     """Return what a pure function gives, by its resolved name; None where it is not known."""
     if name in _JOINS:
-        return _join_path(name, arguments)
+        return _build_path(name, arguments)
     if name in _DIRECTORIES:
         return Const(_DIRECTORIES[name])
     if name == "URL" and arguments:
-        arguments = [unwrap_url(argument) for argument in arguments]
-        return _fold_url(arguments, [read_constant_text(argument) for argument in arguments])
-    given = [read_constant_text(argument) for argument in arguments]
+        arguments = [to_url_text(argument) for argument in arguments]
+        return _build_url(arguments, [find_constant_text(argument) for argument in arguments])
+    given = [find_constant_text(argument) for argument in arguments]
     apply = _TEXT_FUNCTIONS.get(name)
     if apply is None or not given or any(one is None for one in given):
         return None
@@ -208,29 +208,29 @@ def _parse_whole_number(known: list[str]) -> Value:
     return Const(str(int(known[0], int(known[1]) if len(known) > 1 else 10)))
 
 
-def _parse_json(known: list[str]) -> Value | None:
+def _evaluate_json(known: list[str]) -> Value | None:
     is_plain = len(known) == 1 and len(known[0]) <= _MAX_JSON
     return _build_from_json(json.loads(known[0])) if is_plain else None
 
 
-def _join_characters(known: list[str]) -> Value:
+def _build_from_char_codes(known: list[str]) -> Value:
     return Const("".join(chr(int(float(one))) for one in known))
 
 
-def _unquote(known: list[str]) -> Value:
+def _decode_url_component(known: list[str]) -> Value:
     return Const(urllib.parse.unquote(known[0]))
 
 
-def _quote(known: list[str]) -> Value:
+def _encode_url_component(known: list[str]) -> Value:
     return Const(urllib.parse.quote(known[0]))
 
 
 _TEXT_FUNCTIONS: Final[dict[str, Callable[[list[str]], Value | None]]] = {
-    **dict.fromkeys(("String.fromCharCode", "String.fromCodePoint"), _join_characters),
-    **dict.fromkeys(("decodeURIComponent", "decodeURI", "unescape"), _unquote),
-    **dict.fromkeys(("encodeURIComponent", "encodeURI", "escape"), _quote),
+    **dict.fromkeys(("String.fromCharCode", "String.fromCodePoint"), _build_from_char_codes),
+    **dict.fromkeys(("decodeURIComponent", "decodeURI", "unescape"), _decode_url_component),
+    **dict.fromkeys(("encodeURIComponent", "encodeURI", "escape"), _encode_url_component),
     "Buffer.from": lambda known: Const(_decode_buffer(known[0], known[1] if len(known) > 1 else "utf8")),
-    "JSON.parse": _parse_json,
+    "JSON.parse": _evaluate_json,
     "JSON.stringify": lambda known: Const(json.dumps(known[0], ensure_ascii=False)),
     "String": lambda known: Const(known[0]),
     "atob": lambda known: Const(base64.b64decode(known[0]).decode("latin-1")),
@@ -287,7 +287,7 @@ def _build_from_json(content: object) -> Value:
     return Const(str(content)) if isinstance(content, int) else UNKNOWN
 
 
-def _fold_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
+def _build_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
     """Build a `URL`, of one text or relative to another."""
     first, base = given[0], given[1] if len(given) > 1 else None
     other = arguments[1] if len(arguments) > 1 else None
@@ -297,7 +297,9 @@ def _fold_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
     if len(arguments) == 1 or (first is not None and "://" in first):
         return Object({"href": arguments[0] if is_text(arguments[0]) else UNKNOWN})
     is_known = base is not None and first is not None
-    joined = urllib.parse.urljoin(_clean_url(base or ""), _clean_url(first or "")) if is_known else None
+    joined = (
+        urllib.parse.urljoin(_normalise_url(base or ""), _normalise_url(first or "")) if is_known else None
+    )
     return Object({"href": UNKNOWN if joined is None else Const(joined)})
 
 
@@ -320,98 +322,98 @@ def _decode_buffer(content: str, encoding: str) -> str:
     return content
 
 
-def _join_path(name: str, arguments: Sequence[Value]) -> Value:
+def _build_path(name: str, arguments: Sequence[Value]) -> Value:
     parts: list[Value] = []
     for argument in arguments:
         if name == "path.resolve" and (to_pieces(argument)[0] or "").startswith("/"):
             parts = []
         parts.extend([Const("/"), argument] if parts else [argument])
-    return concatenate(parts)
+    return build_concatenation(parts)
 
 
-def _fold_array_method(owner: Items, name: str, arguments: Sequence[Value]) -> Value | None:
+def _compute_array_method(owner: Items, name: str, arguments: Sequence[Value]) -> Value | None:
     method = _ARRAY_METHODS.get(name)
     return method(owner, arguments) if method is not None else None
 
 
-def _fold_join(owner: Items, arguments: Sequence[Value]) -> Value | None:
+def _compute_join(owner: Items, arguments: Sequence[Value]) -> Value | None:
     if owner.more:
         return None
-    separator = read_constant_text(arguments[0]) if arguments else ","
+    separator = find_constant_text(arguments[0]) if arguments else ","
     if separator is None:
         return UNKNOWN
     parts = [part for item in owner.items for part in (Const(separator), item)]
-    return concatenate(parts[1:])
+    return build_concatenation(parts[1:])
 
 
-def _fold_at(owner: Items, arguments: Sequence[Value]) -> Value | None:
+def _compute_at(owner: Items, arguments: Sequence[Value]) -> Value | None:
     if owner.more or not arguments:
         return None
-    index = read_constant_text(arguments[0]) or ""
+    index = find_constant_text(arguments[0]) or ""
     is_inside = index.lstrip("-").isdigit() and -len(owner.items) <= int(index) < len(owner.items)
-    return owner.items[int(index)] if is_inside else join_all(owner.items)
+    return owner.items[int(index)] if is_inside else build_union_of(owner.items)
 
 
-def _fold_concat(owner: Items, arguments: Sequence[Value]) -> Value:
+def _compute_concat(owner: Items, arguments: Sequence[Value]) -> Value:
     items, whole = list(owner.items), not owner.more
     for argument in arguments:
-        added, is_whole = ([argument], True) if is_text(argument) else spread(argument)
+        added, is_whole = ([argument], True) if is_text(argument) else list_spread(argument)
         items.extend(added)
         whole = whole and is_whole
-    return Items(items) if whole else make_array_of_any_length(items)
+    return Items(items) if whole else build_unordered_array(items)
 
 
-def _fold_slice(owner: Items, arguments: Sequence[Value]) -> Value:
-    bounds = [read_constant_text(argument) or "" for argument in arguments]
+def _compute_array_slice(owner: Items, arguments: Sequence[Value]) -> Value:
+    bounds = [find_constant_text(argument) or "" for argument in arguments]
     if owner.more or not all(map(_WHOLE.fullmatch, bounds)):
-        return _fold_other_order(owner, arguments)
+        return _compute_other_order(owner, arguments)
     start, stop = (*map(int, bounds), None, None)[:2]
     return Items(owner.items[start:stop])
 
 
-def _fold_other_order(owner: Items, arguments: Sequence[Value]) -> Value:
+def _compute_other_order(owner: Items, arguments: Sequence[Value]) -> Value:
     """Return an array with some of the items and arguments, in any order."""
-    return make_array_of_any_length([*owner.items, *arguments])
+    return build_unordered_array([*owner.items, *arguments])
 
 
-def _fold_flat(owner: Items, _arguments: Sequence[Value]) -> Value:
-    return make_array_of_any_length(
+def _compute_flat(owner: Items, _arguments: Sequence[Value]) -> Value:
+    return build_unordered_array(
         [inner for item in owner.items for inner in (item.items if isinstance(item, Items) else [item])]
     )
 
 
 _ARRAY_METHODS: dict[str, Callable[[Items, Sequence[Value]], Value | None]] = {
-    "at": _fold_at,
-    "concat": _fold_concat,
-    "flat": _fold_flat,
-    "join": _fold_join,
+    "at": _compute_at,
+    "concat": _compute_concat,
+    "flat": _compute_flat,
+    "join": _compute_join,
     "reverse": lambda owner, _: Items(list(reversed(owner.items)), more=owner.more),
-    "slice": _fold_slice,
-    "toSorted": _fold_other_order,
-    "toSpliced": _fold_other_order,
-    "toString": lambda owner, _: _fold_join(owner, []),
-    "with": _fold_other_order,
+    "slice": _compute_array_slice,
+    "toSorted": _compute_other_order,
+    "toSpliced": _compute_other_order,
+    "toString": lambda owner, _: _compute_join(owner, []),
+    "with": _compute_other_order,
 }
 
 _WHOLE: Final = re.compile(r"-?\d{1,9}")
 
 
-def _slice(known: str, given: list[str]) -> Value:
+def _compute_slice(known: str, given: list[str]) -> Value:
     bounds = [int(float(one)) for one in given]
     return Const(known[slice(*bounds)] if len(bounds) > 1 else known[bounds[0] :] if bounds else known)
 
 
-def _split(known: str, given: list[str]) -> Value:
+def _compute_split(known: str, given: list[str]) -> Value:
     parts = list(known) if given and given[0] == "" else known.split(given[0]) if given else [known]
     return Items([Const(part) for part in parts])
 
 
-def _repeat(known: str, given: list[str]) -> Value:
+def _compute_repeat(known: str, given: list[str]) -> Value:
     times = int(float(given[0]))
     return Const(known * times) if 0 <= times * len(known) <= MAX_TEXT else UNKNOWN
 
 
-def _replace_all(known: str, given: list[str]) -> Value:
+def _compute_replace_all(known: str, given: list[str]) -> Value:
     bounded = (len(known) + 1) * (len(given[1]) + 1) <= 16 * MAX_TEXT
     return build_text([known.replace(given[0], given[1])], CLEAN) if bounded else UNKNOWN
 
@@ -423,15 +425,15 @@ _TEXT_METHODS: dict[str, Callable[[str, list[str]], Value]] = {
     "toString": lambda known, given: Const(known),
     "valueOf": lambda known, given: Const(known),
     "normalize": lambda known, given: Const(known),
-    "slice": _slice,
-    "substring": _slice,
+    "slice": _compute_slice,
+    "substring": _compute_slice,
     "substr": lambda known, given: Text(
         (known[int(given[0]) :][: int(given[1]) if len(given) > 1 else None],)
     ),
     "charAt": lambda known, given: Const(known[int(given[0])]),
     "at": lambda known, given: Const(known[int(given[0])]),
-    "split": _split,
-    "repeat": _repeat,
+    "split": _compute_split,
+    "repeat": _compute_repeat,
     "replace": lambda known, given: Const(known.replace(given[0], given[1], 1)),
-    "replaceAll": _replace_all,
+    "replaceAll": _compute_replace_all,
 }

@@ -14,35 +14,35 @@ from typing import Final
 
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.context import Context
-from spanproof.sandbox.scanners.python.calls import call, call_exit_handlers, read_uncalled
+from spanproof.sandbox.scanners.python.calls import check_uncalled, evaluate_call, run_exit_handlers
 from spanproof.sandbox.scanners.python.conditions import Conditions
 from spanproof.sandbox.scanners.python.effects import check_attribute
 from spanproof.sandbox.scanners.python.expressions import EXPRESSIONS
-from spanproof.sandbox.scanners.python.handed_environment import find_handed_on
+from spanproof.sandbox.scanners.python.handed_environment import list_handed_on
 from spanproof.sandbox.scanners.python.machine import Machine, Tables
-from spanproof.sandbox.scanners.python.parse import Parsed, parse_strictly
+from spanproof.sandbox.scanners.python.parse import Parsed, find_tree
 from spanproof.sandbox.scanners.python.plain import is_plain
 from spanproof.sandbox.scanners.python.statements import STATEMENTS
 from spanproof.sandbox.scanners.source import START, Place, Source
 from spanproof.sandbox.words import split_words
 
-_TABLES = Tables(EXPRESSIONS, STATEMENTS, call, check_attribute)
+_TABLES = Tables(EXPRESSIONS, STATEMENTS, evaluate_call, check_attribute)
 
 
 def scan(context: Context, source: Source) -> None:
     """Report what a Python program would do beyond its boundary."""
     parsed = source.python
-    _report_unparsed(context, parsed)
+    _record_unparsed(context, parsed)
     for line, command in parsed.commands.items():
-        nested.scan("bash", context.nested(Place(line, 1, line, 1), "a notebook command: "), command)
+        nested.scan("bash", context.build_nested(Place(line, 1, line, 1), "a notebook command: "), command)
     # A plain program may still import what the program around it has written.
     may_import = bool(context.own_files.list_written())
     if parsed.module is not None and (may_import or not is_plain(source.python_nodes, context.boundary)):
         nodes = None if parsed.is_repaired else source.python_nodes
-        read_program(context, source.text, parsed.module, nodes)
+        check_program(context, source.text, parsed.module, nodes)
 
 
-def read_program(context: Context, text: str, module: ast.Module, nodes: Sequence[ast.AST] | None) -> None:
+def check_program(context: Context, text: str, module: ast.Module, nodes: Sequence[ast.AST] | None) -> None:
     """Report what a program would do by following its values, statement by statement.
 
     Args:
@@ -51,16 +51,16 @@ def read_program(context: Context, text: str, module: ast.Module, nodes: Sequenc
         module: its tree.
         nodes: all nodes of the tree; None where it is not that of the whole text.
     """
-    machine = Machine(context, _TABLES, text, parse_strictly)
+    machine = Machine(context, _TABLES, text, find_tree)
     machine.conditions = Conditions(module, text, nodes) if nodes is not None else None
-    machine.sure_calls = _find_sure_changes(text, module)
+    machine.sure_calls = _list_sure_changes(text, module)
     if "environ" in text:
-        machine.handed_on = find_handed_on(module)
+        machine.handed_on = list_handed_on(module)
     try:
-        machine.execute(module.body)
-        call_exit_handlers(machine)
-        read_uncalled(machine)
-        call_exit_handlers(machine)
+        machine.read_block(module.body)
+        run_exit_handlers(machine)
+        check_uncalled(machine)
+        run_exit_handlers(machine)
     except RecursionError:
         context.add("python.too-deep", START, "nests deeper than can be judged")
 
@@ -71,7 +71,7 @@ _UNSEEN: Final = split_words(
 )
 
 
-def _find_sure_changes(text: str, module: ast.Module) -> frozenset[ast.expr]:
+def _list_sure_changes(text: str, module: ast.Module) -> frozenset[ast.expr]:
     """Return the calls of `os.chdir` that are statements of the program, where nothing else may be one."""
     if "chdir" not in text or any(word in text for word in _UNSEEN):
         return frozenset()
@@ -80,7 +80,7 @@ def _find_sure_changes(text: str, module: ast.Module) -> frozenset[ast.expr]:
     return frozenset(calls) if text.count("chdir") == len(calls) else frozenset()
 
 
-def _report_unparsed(context: Context, parsed: Parsed) -> None:
+def _record_unparsed(context: Context, parsed: Parsed) -> None:
     if parsed.too_deep:
         context.add("python.too-deep", START, "nests deeper than the parser goes")
     elif parsed.module is None:

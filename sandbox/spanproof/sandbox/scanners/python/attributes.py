@@ -35,8 +35,8 @@ from spanproof.sandbox.scanners.reader.values import (
     Unknown,
     Value,
     build_text,
-    collect_taint,
-    join_all,
+    build_union_of,
+    compute_taint,
     list_elements,
     list_options,
     to_pieces,
@@ -65,9 +65,9 @@ _CONSTANTS = {
 def load_attribute(m: Machine, value: Value, name: str, node: ast.expr) -> Value:
     """Return what `value.name` gives."""
     if isinstance(value, OneOf):
-        return join_all(load_attribute(m, option, name, node) for option in value.options)
+        return build_union_of(load_attribute(m, option, name, node) for option in value.options)
     if name.startswith(("__", "f_", "gi_", "cr_", "tb_", "ag_", "func_")):
-        found = _read_internal(m, value, name, node)
+        found = _evaluate_internal(m, value, name, node)
         if found is not None:
             return found
     if isinstance(value, Ref):
@@ -76,10 +76,10 @@ def load_attribute(m: Machine, value: Value, name: str, node: ast.expr) -> Value
         return value  # a member of an enumeration
     if isinstance(value, Instance | Klass):
         found = find_member(m, value, name, node)
-        return found if found is not None else Ref(f"?.{name}", collect_taint(value), value)
+        return found if found is not None else Ref(f"?.{name}", compute_taint(value), value)
     if isinstance(value, Path):
         return _read_path_attribute(value, name)
-    return Ref(f"?.{name}", collect_taint(value), value)
+    return Ref(f"?.{name}", compute_taint(value), value)
 
 
 def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
@@ -91,16 +91,16 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
         found = _find_inherited(value.klass, name)
         if isinstance(found, Function):
             if _has_decorator(found, "property", "cached_property"):
-                return m.call(bind_receiver(found, value), Arguments([]), node)
-            return found if _has_decorator(found, "staticmethod") else bind_receiver(found, value)
+                return m.evaluate_call(with_receiver(found, value), Arguments([]), node)
+            return found if _has_decorator(found, "staticmethod") else with_receiver(found, value)
         fallback = _find_inherited(value.klass, "__getattr__") if found is None else None
         if fallback is not None and not _is_looking_up(m, fallback, value, name):
-            return m.call(bind_receiver(fallback, value), Arguments([Const(name)], {}), node)
+            return m.evaluate_call(with_receiver(fallback, value), Arguments([Const(name)], {}), node)
         return found
     if isinstance(value, Klass):
         found = _find_inherited(value, name)
         return (
-            bind_receiver(found, value)
+            with_receiver(found, value)
             if isinstance(found, Function) and _has_decorator(found, "classmethod")
             else found
         )
@@ -121,10 +121,10 @@ def _is_looking_up(m: Machine, fallback: Value, receiver: Instance, name: str) -
 def find_special_method(value: Instance, name: str) -> Value | None:
     """Return a special method as the interpreter looks it up: on the class."""
     found = _find_inherited(value.klass, name) if name else None
-    return bind_receiver(found, value) if found is not None and not isinstance(found, Ref) else found
+    return with_receiver(found, value) if found is not None and not isinstance(found, Ref) else found
 
 
-def bind_receiver(function: Value, receiver: Value) -> Value:
+def with_receiver(function: Value, receiver: Value) -> Value:
     """Bind a function to its receiver; other values stay as they are."""
     if not isinstance(function, Function):
         return function
@@ -138,7 +138,7 @@ def load_item(m: Machine, value: Value, key: Value, node: ast.expr) -> Value:
     if isinstance(value, OneOf) or isinstance(key, OneOf):
         pairs = [(one, other) for one in list_options(value) for other in list_options(key)]
         entries = [load_item(m, one, other, node) for one, other in pairs[:_MAX_PAIRS]]
-        return join_all(entries if len(pairs) <= _MAX_PAIRS else [*entries, Unknown(CALLABLE)])
+        return build_union_of(entries if len(pairs) <= _MAX_PAIRS else [*entries, Unknown(CALLABLE)])
     if isinstance(value, Ref):
         return _read_reference_item(m, value, key, node)
     if isinstance(value, Mapping):
@@ -154,40 +154,44 @@ def load_item(m: Machine, value: Value, key: Value, node: ast.expr) -> Value:
         return Unknown(value.taint)
     if isinstance(value, Instance):
         method = find_special_method(value, "__getitem__")
-        return UNKNOWN if method is None else m.call(method, Arguments([key], {}), node)
+        return UNKNOWN if method is None else m.evaluate_call(method, Arguments([key], {}), node)
     if isinstance(value, Klass):
         found = _find_inherited(value, "__class_getitem__")
-        return UNKNOWN if found is None else m.call(bind_receiver(found, value), Arguments([key], {}), node)
+        return (
+            UNKNOWN
+            if found is None
+            else m.evaluate_call(with_receiver(found, value), Arguments([key], {}), node)
+        )
     elements, _ = list_elements(value)
-    return join_all(elements)
+    return build_union_of(elements)
 
 
-def bind(m: Machine, target: ast.expr, value: Value) -> None:
+def write_target(m: Machine, target: ast.expr, value: Value) -> None:
     """Assign a value to a target, unpacking as Python does."""
     if isinstance(target, ast.Name):
         elsewhere = m.scope.declared_global.get(target.id)
         if elsewhere is None:
-            m.scope.bind(target.id, value)
+            m.scope.write_name(target.id, value)
         else:
-            m.store(elsewhere.names, target.id, value, elsewhere)
+            m.write_value(elsewhere.names, target.id, value, elsewhere)
     elif isinstance(target, ast.Tuple | ast.List):
-        _unpack(m, target.elts, value)
+        _write_targets(m, target.elts, value)
     elif isinstance(target, ast.Attribute):
-        store_attribute(m, m.evaluate(target.value), target.attr, value, target)
+        write_attribute(m, m.evaluate(target.value), target.attr, value, target)
     elif isinstance(target, ast.Subscript):
-        store_item(m, m.evaluate(target.value), m.evaluate(target.slice), value, target)
+        write_item(m, m.evaluate(target.value), m.evaluate(target.slice), value, target)
     elif isinstance(target, ast.Starred):
-        bind(m, target.value, value)
+        write_target(m, target.value, value)
 
 
-def join_path(parts: Sequence[Value], *, as_path: bool) -> Value:
+def build_path(parts: Sequence[Value], *, as_path: bool) -> Value:
     """Join as `os.path.join` does, or `/` between pathlib paths: an absolute part starts anew."""
     pieces: list[str | None] = []
     taint = CLEAN
     for part in parts:
         text = to_pieces(part)
-        taint |= collect_taint(part)
-        starts_anew = (text[0] or "").startswith("/") or "place" in collect_taint(part)
+        taint |= compute_taint(part)
+        starts_anew = (text[0] or "").startswith("/") or "place" in compute_taint(part)
         if starts_anew:
             pieces = list(text)
             continue
@@ -207,7 +211,7 @@ def read_namespace_entry(m: Machine, name: str) -> Value:
     return Ref(normalise_name(name)) if name in BUILTINS else Unknown(frozenset({"free"}))
 
 
-def _read_internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
+def _evaluate_internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
     if name in _NAMESPACES:
         m.add("escape.dunder", node, f"walks through {name} to the interpreter's own namespace")
         return Ref("builtins.__dict__")
@@ -227,13 +231,13 @@ def _read_internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value
     if name == "__dict__" and isinstance(value, Instance | Klass):
         return read_namespace(value)
     if isinstance(value, Function):
-        return _read_function_attribute(m, value, name)
+        return _evaluate_function_attribute(m, value, name)
     if name == "__self__" and isinstance(value, Ref):
         return Ref("builtins")
     return None
 
 
-def _read_function_attribute(m: Machine, value: Function, name: str) -> Value | None:
+def _evaluate_function_attribute(m: Machine, value: Function, name: str) -> Value | None:
     """Return what a function of the program carries with it."""
     if name == "__defaults__":
         return Items(list(value.defaults), "tuple")
@@ -254,7 +258,7 @@ def _read_reference_attribute(m: Machine, value: Ref, name: str, node: ast.expr)
         return Ref(f"?.{name}", value.taint, value.owner)
     resolved = normalise_name(f"{value.name}.{name}")
     if value.name == "os.environ" and (name.startswith("_") and not name.endswith("__")):
-        return m.call(Ref("os.environ.copy"), Arguments([]), node)
+        return m.evaluate_call(Ref("os.environ.copy"), Arguments([]), node)
     override = m.overrides.get(resolved)
     if override is not None:
         return override
@@ -272,14 +276,14 @@ _PARSED_URLS: Final = frozenset({"urllib.parse.urlparse()", "urllib.parse.urlspl
 _PARTS_OF_URLS: Final = split_words("scheme netloc hostname port path query fragment")
 
 
-def model_parsed_url(
+def evaluate_parsed_url(
     m: Machine,  # noqa: ARG001 - models share one signature
     function: Ref,
     arguments: Arguments,
     node: ast.expr,  # noqa: ARG001
 ) -> Value | None:
     """Return what parsing a URL gives; None where that is not known."""
-    url = arguments.get(0, "url")
+    url = arguments.find(0, "url")
     return Ref(f"{function.name}()", url.taint, url) if isinstance(url, Const) else None
 
 
@@ -301,7 +305,7 @@ def _read_path_attribute(value: Path, name: str) -> Value:
     if name == "parent":
         if text is not None:
             return Path((posixpath.dirname(text.rstrip("/")) or ".",), value.taint)
-        return Path(_derive_parent(value.pieces), value.taint)
+        return Path(_compute_parent(value.pieces), value.taint)
     if name == "parents":
         return Items(
             [Path((one,), value.taint) for one in _list_parents(text)] if text else [UNKNOWN], "tuple"
@@ -317,7 +321,7 @@ def _list_parents(text: str) -> list[str]:
     return found[1:] or [found[0] or "/"]
 
 
-def _derive_parent(pieces: Pieces) -> Pieces:
+def _compute_parent(pieces: Pieces) -> Pieces:
     head = pieces[0]
     if head is None:
         return (None,)
@@ -328,7 +332,7 @@ def _read_reference_item(m: Machine, value: Ref, key: Value, node: ast.expr) -> 
     name = value.name
     text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if name == "os.environ":
-        return m.call(Ref("os.environ.__getitem__"), Arguments([key], {}), node)
+        return m.evaluate_call(Ref("os.environ.__getitem__"), Arguments([key], {}), node)
     if name == "builtins":  # `__builtins__`, which is a dictionary in any module but the first
         if text is None:
             m.add("attribute.dynamic", node, "takes a built-in function that is not known")
@@ -354,8 +358,8 @@ def _read_entry(value: Mapping, key: Value) -> Value:
     try:
         found = value.entries.get(fold.to_concrete(key))
     except (fold.NotKnown, TypeError):
-        return join_all([*value.entries.values(), *value.rest])
-    return join_all(value.rest if found is None else [found, *value.rest])
+        return build_union_of([*value.entries.values(), *value.rest])
+    return build_union_of(value.rest if found is None else [found, *value.rest])
 
 
 def _read_element(value: Items, key: object) -> Value:
@@ -369,10 +373,10 @@ def _read_element(value: Items, key: object) -> Value:
             return UNKNOWN
     if isinstance(key, int) and not value.more and -len(value.items) <= key < len(value.items):
         return value.items[key]
-    return join_all(value.items) if value.items else UNKNOWN
+    return build_union_of(value.items) if value.items else UNKNOWN
 
 
-def _unpack(m: Machine, targets: Sequence[ast.expr], value: Value) -> None:
+def _write_targets(m: Machine, targets: Sequence[ast.expr], value: Value) -> None:
     elements, whole = list_elements(value)
     starred = next((index for index, one in enumerate(targets) if isinstance(one, ast.Starred)), None)
     if starred is not None and whole and len(elements) >= len(targets) - 1:
@@ -381,24 +385,24 @@ def _unpack(m: Machine, targets: Sequence[ast.expr], value: Value) -> None:
         elements = [*elements[:starred], middle, *elements[len(elements) - after :]]
     if whole and len(elements) == len(targets):
         for target, element in zip(targets, elements, strict=True):
-            bind(m, target, element)
+            write_target(m, target, element)
         return
-    columns = None if starred is not None else _list_columns(value, len(targets))
+    columns = None if starred is not None else _find_columns(value, len(targets))
     if columns is not None:
         for target, column in zip(targets, columns, strict=True):
-            bind(m, target, column)
+            write_target(m, target, column)
         return
-    shared = join_all(elements) if elements else UNKNOWN
+    shared = build_union_of(elements) if elements else UNKNOWN
     for target in targets:
-        bind(m, target, shared)
+        write_target(m, target, shared)
 
 
-def _list_columns(value: Value, width: int) -> list[Value] | None:
+def _find_columns(value: Value, width: int) -> list[Value] | None:
     """Return what each place of several tuples of one width may hold: of the pairs of `items()`, for one."""
     rows = [list_elements(option) for option in list_options(value)]
     if len(rows) < 2 or any(not whole or len(row) != width for row, whole in rows):
         return None
-    return [join_all(column) for column in zip(*(row for row, _whole in rows), strict=True)]
+    return [build_union_of(column) for column in zip(*(row for row, _whole in rows), strict=True)]
 
 
 def read_namespace(value: Instance | Klass) -> Mapping:
@@ -407,20 +411,20 @@ def read_namespace(value: Instance | Klass) -> Mapping:
     return Mapping(value.attributes if is_object else dict(value.attributes), is_of_object=is_object)
 
 
-def store_attribute(m: Machine, owner: Value, name: str | None, value: Value, node: ast.expr) -> None:
+def write_attribute(m: Machine, owner: Value, name: str | None, value: Value, node: ast.expr) -> None:
     """Set an attribute: what `owner.name = value` does; without a name, one that is not known."""
     if name in {"__code__", "__globals__", "__builtins__"}:
         m.add("escape.dunder", node, f"replaces {name}")
     for option in list_options(owner):
         if isinstance(option, Instance | Klass):
-            _store_in_object(m, option, name, value)
+            _write_to_object(m, option, name, value)
             for base in list_outer_bases(option.klass if isinstance(option, Instance) else option):
                 if name in _PROXIES:
                     m.tables.set_attribute(m, Ref(f"{base.name}()"), name, value, node)
         elif isinstance(option, Ref) and name is not None:
             m.tables.set_attribute(m, option, name, value, node)
             if "()" not in option.name:
-                m.store(m.overrides, normalise_name(f"{option.name}.{name}"), value)
+                m.write_value(m.overrides, normalise_name(f"{option.name}.{name}"), value)
 
 
 # Where a client goes through, also one of a class of the program.
@@ -437,39 +441,39 @@ def list_outer_bases(klass: Klass) -> list[Ref]:
     return [base for base in bases if isinstance(base, Ref)]
 
 
-def _store_in_object(m: Machine, owner: Instance | Klass, name: str | None, value: Value) -> None:
+def _write_to_object(m: Machine, owner: Instance | Klass, name: str | None, value: Value) -> None:
     if name is None:
-        m.store_in_any(owner.attributes, value)
+        m.write_to_any_key(owner.attributes, value)
     elif name != "__dict__":
-        m.store(owner.attributes, name, value)
+        m.write_value(owner.attributes, name, value)
     elif isinstance(value, Mapping) and not value.rest:
         for key, entry in value.entries.items():
-            m.store(owner.attributes, key, entry)
+            m.write_value(owner.attributes, key, entry)
     else:
-        m.store_in_any(owner.attributes, UNKNOWN)
+        m.write_to_any_key(owner.attributes, UNKNOWN)
 
 
-def store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.expr) -> None:
+def write_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.expr) -> None:
     """Set an item: what `owner[key] = value` does."""
     for option in list_options(owner):
         if isinstance(option, Ref):
-            _store_in_reference(m, option, key, value, node)
+            _write_to_reference(m, option, key, value, node)
         elif isinstance(option, Mapping):
             try:
-                m.store(option.entries, fold.to_concrete(key), value)
+                m.write_value(option.entries, fold.to_concrete(key), value)
             except (fold.NotKnown, TypeError):
-                m.store_anywhere(option, value)
+                m.write_to_unknown_key(option, value)
         elif isinstance(option, Items) and isinstance(key, Const) and isinstance(key.value, slice):
             added, whole = list_elements(value)
             if key.value == slice(None) and not m.uncertain:
-                m.change_items(option, added)
+                m.record_list_change(option, added)
                 option.items[:] = added
                 option.more = not whole
             else:
                 m.add_items(option, list(added))
                 option.more = True
         elif isinstance(option, Items):
-            m.change_items(option, [value])
+            m.record_list_change(option, [value])
             index = key.value if isinstance(key, Const) else None
             if (
                 not option.more
@@ -484,26 +488,26 @@ def store_item(m: Machine, owner: Value, key: Value, value: Value, node: ast.exp
         elif isinstance(option, Instance):
             method = find_special_method(option, "__setitem__")
             if method is not None:
-                m.call(method, Arguments([key, value], {}), node)
+                m.evaluate_call(method, Arguments([key, value], {}), node)
 
 
 # Copies of the environment, for programs that are started.
 _ENVIRONMENTS: Final = frozenset({"os.environ.copy()", "dict(os.environ)", "copy.copy()"})
 
 
-def _store_in_reference(m: Machine, owner: Ref, key: Value, value: Value, node: ast.expr) -> None:
+def _write_to_reference(m: Machine, owner: Ref, key: Value, value: Value, node: ast.expr) -> None:
     text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if owner.name == "os.environ":
-        m.call(Ref("os.putenv"), Arguments([key, value], {}), node)
+        m.evaluate_call(Ref("os.putenv"), Arguments([key, value], {}), node)
     elif owner.name in _ENVIRONMENTS:
-        m.judge_variables([(text, value)], owner.name, node)
+        m.check_variables([(text, value)], owner.name, node)
     elif owner.name == "sys.path" or owner.name.endswith((".proxies", ".proxy")):
         head, _, attribute = owner.name.rpartition(".")
         m.tables.set_attribute(m, Ref(head), attribute, value, node)
     elif text is not None and owner.name in {"globals()", "locals()", "vars()"}:
-        m.scope.bind(text, value)
+        m.scope.write_name(text, value)
     elif text is not None and owner.name.endswith(".__dict__"):
-        m.store(m.overrides, normalise_name(f"{owner.name[:-9]}.{text}"), value)
+        m.write_value(m.overrides, normalise_name(f"{owner.name[:-9]}.{text}"), value)
 
 
 def _find_inherited(klass: Klass, name: str, depth: int = 0) -> Value | None:

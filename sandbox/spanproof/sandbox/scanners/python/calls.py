@@ -21,8 +21,8 @@ from spanproof.sandbox.scanners.python import (
 from spanproof.sandbox.scanners.python.growth import ENDLESS, REPEATING
 from spanproof.sandbox.scanners.python.handed_environment import check_environment_escape
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, find_top_module
-from spanproof.sandbox.scanners.python.own_files import forget_handed_files
+from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, get_top_module
+from spanproof.sandbox.scanners.python.own_files import record_handed_files
 from spanproof.sandbox.scanners.reader.effects import Effect
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
@@ -44,10 +44,10 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    collect_taint,
+    build_union_of,
+    compute_taint,
     is_plain,
-    join_all,
-    walk_parts,
+    iter_parts,
 )
 from spanproof.sandbox.words import split_words
 
@@ -62,56 +62,56 @@ _REFLECTIVE_ENDS = frozenset({"__", "et", "op", "le"})
 _CARRIERS = frozenset({"environment", "secret", "file", "network", "input", "callable"})
 
 
-def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> Value:
+def evaluate_call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> Value:
     """Return what calling a value gives."""
     if isinstance(function, Ref):
-        return _call_reference(m, function, arguments, node)
+        return _evaluate_reference_call(m, function, arguments, node)
     if isinstance(function, Function):
         return _read_through(m, function, arguments)
     if isinstance(function, OneOf):
-        return join_all(call(m, option, arguments, node) for option in function.options)
+        return build_union_of(evaluate_call(m, option, arguments, node) for option in function.options)
     if isinstance(function, Klass):
-        return _instantiate(m, function, arguments, node)
+        return _build_instance(m, function, arguments, node)
     if isinstance(function, Partial):
         merged = Arguments(
             [*function.positional, *arguments.positional],
             {**function.named, **arguments.named},
             arguments.more,
         )
-        return call(m, function.called, merged, node)
+        return evaluate_call(m, function.called, merged, node)
     if isinstance(function, Instance):
         method = attributes.find_special_method(function, "__call__")
-        return UNKNOWN if method is None else call(m, method, arguments, node)
+        return UNKNOWN if method is None else evaluate_call(m, method, arguments, node)
     if "callable" in function.taint:
         m.add("exec.dynamic", node, "calls a function that is not known, which may reach outside")
     effects.check_unknown_call(m, function, arguments, node)
-    _hand_over(m, arguments, node)
-    return Unknown(_derive_carried_taint(m, arguments))
+    _run_callbacks(m, arguments, node)
+    return Unknown(_compute_carried_taint(m, arguments))
 
 
-def read_uncalled(m: Machine) -> None:
+def check_uncalled(m: Machine) -> None:
     """Read the functions and methods that nothing called, with arguments that are not known."""
     for klass in m.classes:
         for name, member in list(klass.attributes.items()):
             is_left_outside = m.hands_over_managers and name in _EXITS
             if isinstance(member, Function) and (is_left_outside or id(member.node) not in m.called):
                 receiver = None if name == "__new__" else Instance(klass)
-                _read_alone(m, replace(member, receiver=receiver or UNKNOWN), Arguments([], more=True))
+                _check_alone(m, replace(member, receiver=receiver or UNKNOWN), Arguments([], more=True))
     index = 0
     while index < len(m.functions):
         function = m.functions[index]
         index += 1
         if id(function.node) not in m.called:
-            _read_alone(m, function, Arguments([], {}, more=True))
+            _check_alone(m, function, Arguments([], {}, more=True))
 
 
-def call_exit_handlers(m: Machine) -> None:
+def run_exit_handlers(m: Machine) -> None:
     """Call the functions that the program has registered for its end, the last one first."""
     for _ in range(_MOST_HANDLERS):
         if not m.exit_handlers:
             return
         function, arguments, node = m.exit_handlers.pop()
-        call(m, function, arguments, node)
+        evaluate_call(m, function, arguments, node)
     if m.exit_handlers:
         m.add("too-complex", m.exit_handlers[-1][2], "registers more functions for its end than are followed")
 
@@ -125,11 +125,11 @@ def _holds_manager(value: Value) -> bool:
     """Whether a value is, or holds, an object of the program that can be left."""
     return any(
         isinstance(part, Instance) and any(attributes.find_special_method(part, name) for name in _EXITS)
-        for part in walk_parts(value)
+        for part in iter_parts(value)
     )
 
 
-def _read_alone(m: Machine, function: Function, arguments: Arguments) -> None:
+def _check_alone(m: Machine, function: Function, arguments: Arguments) -> None:
     """Read a function that may be called before all others, and ends before them.
 
     What it sets in the environment is not set for others.
@@ -143,31 +143,31 @@ def _read_through(m: Machine, function: Function, arguments: Arguments) -> Value
     node = function.node
 
     def bind() -> None:
-        _bind_parameters(m, function, arguments)
+        _write_parameters(m, function, arguments)
 
     def read() -> None:
         if isinstance(node, ast.Lambda):
             m.frames[-1].returned.append(m.evaluate(node.body))
         else:
-            m.execute(node.body)
+            m.read_block(node.body)
 
     try:
-        frame = m.read_call(id(node), function.scope, bind, read, node)
+        frame = m.evaluate_body(id(node), function.scope, bind, read, node)
     except RecursionError:
         if not m.frames:
             raise
         m.add("too-complex", node, "calls nest deeper than can be followed")
         frame = None
     if frame is None:
-        return Unknown(_derive_carried_taint(m, arguments))
+        return Unknown(_compute_carried_taint(m, arguments))
     if frame.yielded:
         items = Items(frame.yielded, more=True)
         # Under @contextmanager, `with` gives the one item itself.
-        return items if len(frame.yielded) > 1 else join_all([*frame.yielded, items])
-    return join_all(frame.returned) if frame.returned else Const(None)
+        return items if len(frame.yielded) > 1 else build_union_of([*frame.yielded, items])
+    return build_union_of(frame.returned) if frame.returned else Const(None)
 
 
-def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> None:
+def _write_parameters(m: Machine, function: Function, arguments: Arguments) -> None:
     spec = function.node.args
     names = m.scope.names
     positional = list(arguments.positional)
@@ -183,7 +183,7 @@ def _bind_parameters(m: Machine, function: Function, arguments: Arguments) -> No
             names[parameter.arg] = named.pop(parameter.arg)
         elif index >= first_default:
             default = function.defaults[index - first_default]
-            names[parameter.arg] = join_all([default, UNKNOWN]) if arguments.more else default
+            names[parameter.arg] = build_union_of([default, UNKNOWN]) if arguments.more else default
         else:
             names[parameter.arg] = _MOCK if _is_patched(function) else _FIXTURES.get(parameter.arg, UNKNOWN)
     if spec.vararg is not None:
@@ -215,16 +215,16 @@ def _is_patched(function: Function) -> bool:
     )
 
 
-def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr) -> Value:
+def _build_instance(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr) -> Value:
     instance = Instance(klass)
     start = attributes.find_member(m, instance, "__init__", node) or attributes.find_member(
         m, instance, "__post_init__", node
     )
     if start is not None:
-        call(m, start, arguments, node)
+        evaluate_call(m, start, arguments, node)
     else:
         for index, name in enumerate(klass.fields):
-            given = arguments.get(index, name)
+            given = arguments.find(index, name)
             if given is not None:
                 instance.attributes[name] = given
     if start is None and not klass.fields:
@@ -233,18 +233,18 @@ def _instantiate(m: Machine, klass: Klass, arguments: Arguments, node: ast.expr)
         if base.name not in {"object", "Exception"}:
             effects.check_module(m, base.name, node)
             if start is None and base.name in SINKS:
-                effects.apply(m, base, SINKS[base.name], arguments, node)
+                effects.handle_call(m, base, SINKS[base.name], arguments, node)
     return instance
 
 
-def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
+def _evaluate_reference_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
     name = function.name
     of_unknown = isinstance(function.owner, Unknown) and "callable" in function.owner.taint
     if of_unknown or ("callable" in function.taint and name.endswith(("()", "[]"))):
         m.add("exec.dynamic", node, "calls what other code made of a function or module that reaches outside")
     policy = m.context.boundary.policy
     if name in policy.allowed_calls:
-        return Ref(f"{name}()", _derive_carried_taint(m, arguments))
+        return Ref(f"{name}()", _compute_carried_taint(m, arguments))
     if name in policy.denied_calls:
         line = format_removal("denied_calls", name)
         m.add("call.denied", node, f"calls {name}, which the policy denies", policy_line=line)
@@ -257,10 +257,10 @@ def _call_reference(m: Machine, function: Ref, arguments: Arguments, node: ast.e
     if model is not None:
         modelled = model(m, function, arguments, node)
         if modelled is not None:
-            return _keep_endless(m, name, arguments, modelled)
-    folded = _fold_call(function, arguments) if not arguments.more else None
-    result = folded if folded is not None else _judge_call(m, function, arguments, node)
-    return _keep_endless(m, name, arguments, result)
+            return _handle_endless_result(m, name, arguments, modelled)
+    folded = _compute_pure_call(function, arguments) if not arguments.more else None
+    result = folded if folded is not None else _evaluate_outside_call(m, function, arguments, node)
+    return _handle_endless_result(m, name, arguments, result)
 
 
 # Calls that go through all that they get and hold it, and those that give one item for each that they get.
@@ -271,26 +271,26 @@ _PASSING_ON = split_words(
 )
 
 
-def _keep_endless(m: Machine, name: str, arguments: Arguments, result: Value) -> Value:
+def _handle_endless_result(m: Machine, name: str, arguments: Arguments, result: Value) -> Value:
     """Return what a call gives; note whether it has no end: `itertools.repeat(x)`, and a map over it."""
-    repeats = name == REPEATING and len(arguments.all()) == 1 and not arguments.more
+    repeats = name == REPEATING and len(arguments.list_all()) == 1 and not arguments.more
     passes_on = name in _PASSING_ON and any(one in m.endless for one in arguments.positional)
     if result is not UNKNOWN and (repeats or passes_on or f"{name}()" in ENDLESS):
         m.endless.add(result)
     return result
 
 
-def _fold_call(function: Ref, arguments: Arguments) -> Value | None:
+def _compute_pure_call(function: Ref, arguments: Arguments) -> Value | None:
     """Return what a pure function or method gives; None where that is not known."""
     name, positional = function.name, arguments.positional
     pure = fold.FUNCTIONS.get(name)
     if pure is not None:
-        return fold.fold(pure, positional, arguments.named)
+        return fold.compute_call(pure, positional, arguments.named)
     if name.startswith(("str.", "bytes.", "list.")) and positional:
-        return fold.fold_method(positional[0], name.partition(".")[2], positional[1:], arguments.named)
+        return fold.compute_method(positional[0], name.partition(".")[2], positional[1:], arguments.named)
     if function.owner is None:
         return None
-    return fold.fold_method(function.owner, name.rpartition(".")[2], positional, arguments.named)
+    return fold.compute_method(function.owner, name.rpartition(".")[2], positional, arguments.named)
 
 
 # Calls that write files, or give them other names, in ways that are not followed.
@@ -310,60 +310,66 @@ def _find_effects(function: Ref) -> tuple[Effect, ...] | None:
     return found
 
 
-def _judge_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
+def _evaluate_outside_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
     name = function.name
     if name in _WRITES_UNSEEN:
-        m.context.own_files.forget(None)
+        m.context.own_files.record_unknown(None)
     found = _find_effects(function)
     result = None
     if found is not None:
-        result = effects.apply(m, function, found, arguments, node)
+        result = effects.handle_call(m, function, found, arguments, node)
     if not name.startswith("?."):
         effects.check_module(m, name, node)
     check_environment_escape(m, arguments, node)
     if found is None:
-        forget_handed_files(m, function, arguments)
+        record_handed_files(m, function, arguments)
         effects.check_unknown_call(m, function, arguments, node)
         effects.check_remote(m, name, arguments, node)
     kinds = {effect.kind for effect in found or ()}
     follows = not kinds.isdisjoint({"callback", "exithandler", "thread"})
     calling = [effect for effect in found or () if effect.kind in {"callback", "exithandler"}]
-    called = [arguments.get(effect.position, effect.keyword) for effect in calling]
-    _hand_over(m, arguments, node, owner=function.owner, followed=follows, called=called)
+    called = [arguments.find(effect.position, effect.keyword) for effect in calling]
+    _run_callbacks(m, arguments, node, owner=function.owner, followed=follows, called=called)
     if result is not None:
         return result
-    return _derive_result(m, function, arguments)
+    return _compute_result(m, function, arguments)
 
 
-def _derive_result(m: Machine, function: Ref, arguments: Arguments) -> Value:
+def _compute_result(m: Machine, function: Ref, arguments: Arguments) -> Value:
     name = function.name
-    carried = _derive_carried_taint(m, arguments) | (function.taint & _CARRIERS)
+    carried = _compute_carried_taint(m, arguments) | (function.taint & _CARRIERS)
     if function.owner is not None:
-        carried |= collect_taint(function.owner) & _CARRIERS
-    module = find_top_module(name)
+        carried |= compute_taint(function.owner) & _CARRIERS
+    module = get_top_module(name)
     if name in _NAME_FUNCTIONS or (module == "math" and not carried):
         return Ref(f"{name}()", NAME)
     if module in _NAME_MODULES and not carried:
         # `random.choice`, `numpy.array`: what holds paths gives paths.
-        paths = _collect_paths([*arguments.all(), *([function.owner] if function.owner is not None else [])])
+        paths = _list_paths(
+            [*arguments.list_all(), *([function.owner] if function.owner is not None else [])]
+        )
         if not paths:
             return Ref(f"{name}()", NAME)
-        return join_all(paths) if _is_choice(name, arguments) else Items([join_all(paths)], "list", more=True)
+        return (
+            build_union_of(paths)
+            if _is_choice(name, arguments)
+            else Items([build_union_of(paths)], "list", more=True)
+        )
     return Ref(f"{name}()" if len(name) < 200 else "?.deep()", carried, None)
 
 
 def _is_choice(name: str, arguments: Arguments) -> bool:
     """Whether a call gives one of the texts in a list."""
-    given = arguments.all()
+    given = arguments.list_all()
     held = given[0].items if len(given) == 1 and isinstance(given[0], Items) else []
     are_texts = all(isinstance(one, Const | Text | Path | Unknown | OneOf) for one in held)
     return name.endswith(".choice") and bool(held) and are_texts
 
 
-def _collect_paths(values: list[Value]) -> list[Value]:
+def _list_paths(values: list[Value]) -> list[Value]:
     """Return the texts in these values, or none where all of them are plain names."""
     texts: list[Value] = []
-    for seen, one in enumerate(part for value in values for part in walk_parts(value)):
+    for seen, one in enumerate(part for value in values for part in iter_parts(value)):
         if seen == MAX_ITEMS:
             return [UNKNOWN]
         if isinstance(one, Text | Path | Const) or "place" in one.taint:
@@ -371,20 +377,20 @@ def _collect_paths(values: list[Value]) -> list[Value]:
     return texts if not all(is_plain(text) for text in texts) else []
 
 
-def _derive_carried_taint(m: Machine, arguments: Arguments) -> frozenset[str]:
+def _compute_carried_taint(m: Machine, arguments: Arguments) -> frozenset[str]:
     carried = CLEAN
     reaches_outside = False
-    for value in arguments.all():
+    for value in arguments.list_all():
         if value.__class__ is Const:
             carried |= value.taint
             continue
-        carried |= collect_taint(value)
+        carried |= compute_taint(value)
         reaches_outside = reaches_outside or m.reaches_outside(value)
     carried &= _CARRIERS
     return carried | CALLABLE if reaches_outside else carried
 
 
-def _hand_over(
+def _run_callbacks(
     m: Machine,
     arguments: Arguments,
     node: ast.expr,
@@ -403,35 +409,35 @@ def _hand_over(
         followed: whether the call itself says what its functions are called with.
         called: functions among the arguments that have been called with what they get.
     """
-    for value in arguments.all():
+    for value in arguments.list_all():
         if value.__class__ is Const or (value.__class__ is Function and value in called):
             continue
         if m.classes and not m.hands_over_managers and _holds_manager(value):
             m.hands_over_managers = True
         if isinstance(value, (Function, Partial)):
-            call(m, value, _select_callback_arguments(value, arguments, owner), node)
+            evaluate_call(m, value, _build_callback_arguments(value, arguments, owner), node)
         elif isinstance(value, Ref) and value.name in SINKS and "()" not in value.name:
-            given = _select_callback_arguments(value, arguments, owner)
+            given = _build_callback_arguments(value, arguments, owner)
             if given.positional:
-                call(m, value, given, node)
+                evaluate_call(m, value, given, node)
             elif not followed:
-                call(m, value, Arguments([UNKNOWN], {}, more=True), node)
+                evaluate_call(m, value, Arguments([UNKNOWN], {}, more=True), node)
             if not followed:
-                effects.judge_handed_function(m, value, node)
+                effects.check_handed_function(m, value, node)
 
 
-def _select_callback_arguments(function: Value, arguments: Arguments, owner: Value | None) -> Arguments:
+def _build_callback_arguments(function: Value, arguments: Arguments, owner: Value | None) -> Arguments:
     """Return what a function handed to other code may be called with.
 
     These are the arguments beside it, or what the object holds whose method gets it.
     """
-    others = [value for value in arguments.all() if value is not function]
+    others = [value for value in arguments.list_all() if value is not function]
     others.extend([owner] if isinstance(owner, Items) else [])
     for value in others:
         if isinstance(value, Items) and value.items:
             if value.kind == "tuple":
                 return Arguments(list(value.items), {}, value.more)
-            return Arguments([join_all(value.items)], {}, value.more)
+            return Arguments([build_union_of(value.items)], {}, value.more)
     if isinstance(function, Ref):
         return Arguments([value for value in others if isinstance(value, Const)], {}, more=True)
     return Arguments([], {}, more=True)

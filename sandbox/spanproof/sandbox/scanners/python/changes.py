@@ -13,7 +13,7 @@ from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes
 from spanproof.sandbox.scanners.python.machine import Machine, Model
-from spanproof.sandbox.scanners.python.reflection import model_mapping_get
+from spanproof.sandbox.scanners.python.reflection import evaluate_mapping_get
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     MAX_ITEMS,
@@ -23,22 +23,22 @@ from spanproof.sandbox.scanners.reader.values import (
     Ref,
     Unknown,
     Value,
-    collect_taint,
+    compute_taint,
     list_elements,
 )
 from spanproof.sandbox.words import split_words
 
 
-def _model_append(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, value = function.owner, arguments.get(0)
+def _evaluate_append(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    owner, value = function.owner, arguments.find(0)
     if isinstance(owner, Items) and value is not None:
         m.add_items(owner, [value])
         return Const(None)
     return None
 
 
-def _model_extend(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, value = function.owner, arguments.get(0)
+def _evaluate_extend(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    owner, value = function.owner, arguments.find(0)
     if isinstance(owner, Items) and value is not None:
         items, whole = list_elements(value)
         m.add_items(owner, items)
@@ -47,12 +47,12 @@ def _model_extend(m: Machine, function: Ref, arguments: Arguments, node: ast.exp
     return None
 
 
-def _model_insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, index, value = function.owner, arguments.get(0), arguments.get(1)
+def _evaluate_insert(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    owner, index, value = function.owner, arguments.find(0), arguments.find(1)
     if isinstance(owner, Items) and value is not None:
         at = index.value if isinstance(index, Const) and isinstance(index.value, int) else 0
         if len(owner.items) < MAX_ITEMS:
-            m.change_items(owner, [value])
+            m.record_list_change(owner, [value])
             owner.items.insert(at, value)
             owner.more = owner.more or not isinstance(index, Const)
         else:
@@ -61,58 +61,58 @@ def _model_insert(m: Machine, function: Ref, arguments: Arguments, node: ast.exp
     return None
 
 
-def _model_pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_pop(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.owner
     if isinstance(owner, Items):
-        m.change_items(owner)
+        m.record_list_change(owner)
     if isinstance(owner, Items) and owner.items and not owner.more:
-        index = arguments.get(0)
+        index = arguments.find(0)
         at = index.value if isinstance(index, Const) and isinstance(index.value, int) else -1
         if -len(owner.items) <= at < len(owner.items):
             return owner.items.pop(at)
     if isinstance(owner, Mapping):
-        return model_mapping_get(m, function, arguments, node)
+        return evaluate_mapping_get(m, function, arguments, node)
     return None
 
 
-def _model_reverse(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_reverse(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if isinstance(function.owner, Items):
-        m.change_items(function.owner)
+        m.record_list_change(function.owner)
         function.owner.items.reverse()
         return Const(None)
     return None
 
 
-def _model_update(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, value = function.owner, arguments.get(0)
+def _evaluate_update(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    owner, value = function.owner, arguments.find(0)
     if isinstance(owner, Items):  # a set
-        return _model_extend(m, function, arguments, node)
+        return _evaluate_extend(m, function, arguments, node)
     if isinstance(owner, Mapping):
         given = {**value.entries, **arguments.named} if isinstance(value, Mapping) else arguments.named
         for name, entry in given.items():
-            m.store(owner.entries, name, entry)
+            m.write_value(owner.entries, name, entry)
         rest = (
             value.rest
             if isinstance(value, Mapping)
             else []
             if value is None
-            else [Unknown(collect_taint(value))]
+            else [Unknown(compute_taint(value))]
         )
         for entry in rest:
-            m.store_anywhere(owner, entry)
+            m.write_to_unknown_key(owner, entry)
         return Const(None)
     return None
 
 
-def _model_set_item(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, key, value = function.owner, arguments.get(0), arguments.get(1)
+def _evaluate_set_item(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    owner, key, value = function.owner, arguments.find(0), arguments.find(1)
     if owner is None or key is None or value is None:
         return None
-    attributes.store_item(m, owner, key, value, node)
+    attributes.write_item(m, owner, key, value, node)
     return Const(None)
 
 
-def _make_unbound(method: Model) -> Model:
+def _build_unbound(method: Model) -> Model:
     """Return the model of a function that does what a method of its first argument does."""
 
     def model(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -126,24 +126,27 @@ def _make_unbound(method: Model) -> Model:
 
 
 METHODS: Final[dict[str, Model]] = {
-    "append": _model_append, "appendleft": _model_append, "add": _model_append, "extend": _model_extend,
-    "extendleft": _model_extend, "insert": _model_insert, "pop": _model_pop, "reverse": _model_reverse,
-    "update": _model_update, "__setitem__": _model_set_item, "__iadd__": _model_extend,
-    "__ior__": _model_update,
+    "append": _evaluate_append, "appendleft": _evaluate_append, "add": _evaluate_append,
+    "extend": _evaluate_extend,
+    "extendleft": _evaluate_extend, "insert": _evaluate_insert, "pop": _evaluate_pop,
+    "reverse": _evaluate_reverse,
+    "update": _evaluate_update, "__setitem__": _evaluate_set_item, "__iadd__": _evaluate_extend,
+    "__ior__": _evaluate_update,
 }  # fmt: skip
 """Models of methods, by name."""
 
 _KINDS: Final = split_words("list dict set collections.deque collections.OrderedDict collections.defaultdict")
 
 FUNCTIONS: Final[dict[str, Model]] = {
-    **{f"{kind}.{name}": _make_unbound(model) for kind in _KINDS for name, model in METHODS.items()},
-    **dict.fromkeys(("operator.setitem", "operator.__setitem__"), _make_unbound(_model_set_item)),
-    **dict.fromkeys(("operator.iadd", "operator.iconcat", "operator.__iadd__"), _make_unbound(_model_extend)),
-    **dict.fromkeys(("operator.ior", "operator.__ior__"), _make_unbound(_model_update)),
+    **{f"{kind}.{name}": _build_unbound(model) for kind in _KINDS for name, model in METHODS.items()},
+    **dict.fromkeys(("operator.setitem", "operator.__setitem__"), _build_unbound(_evaluate_set_item)),
+    **dict.fromkeys(("operator.iadd", "operator.iconcat", "operator.__iadd__"),
+    _build_unbound(_evaluate_extend)),
+    **dict.fromkeys(("operator.ior", "operator.__ior__"), _build_unbound(_evaluate_update)),
     **dict.fromkeys(
         ("bisect.insort", "bisect.insort_left", "bisect.insort_right", "heapq.heappush", "heapq.heappushpop",
          "heapq.heapreplace"),
-        _make_unbound(_model_append),
+        _build_unbound(_evaluate_append),
     ),
 }  # fmt: skip
 """Models of functions, by resolved name."""

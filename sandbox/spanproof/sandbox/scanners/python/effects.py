@@ -27,9 +27,9 @@ from spanproof.sandbox.scanners.python.names import (
     METHOD_SINKS,
     SINKS,
     TARGETS,
-    find_top_module,
+    get_top_module,
 )
-from spanproof.sandbox.scanners.python.own_files import find_path, list_own_objects, note_overwritten
+from spanproof.sandbox.scanners.python.own_files import find_path, handle_overwritten, list_own_objects
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
 from spanproof.sandbox.scanners.reader.effects import (
     ENVIRONMENT,
@@ -38,8 +38,8 @@ from spanproof.sandbox.scanners.reader.effects import (
     Call,
     Check,
     Effect,
-    apply_effects,
     check_effects,
+    handle_effects,
     read_variable,
     to_whole_text,
 )
@@ -56,13 +56,13 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    collect_taint,
-    join_all,
+    build_union_of,
+    compute_taint,
+    iter_parts,
     list_options,
     to_pieces,
-    walk_parts,
 )
-from spanproof.sandbox.scanners.rules import explain_call
+from spanproof.sandbox.scanners.rules import describe_call
 from spanproof.sandbox.words import split_words
 
 _INERT: Final = LIBRARIES["inert"]
@@ -86,7 +86,7 @@ _SENDING: Final = split_words("exec query raw text")
 
 
 @lru_cache(maxsize=4096)
-def _select_judged_kind(name: str) -> Kind | None:
+def _find_judged_kind(name: str) -> Kind | None:
     """Return what is judged of a call by its resolved name; None where it only holds what it gets."""
     method = name.rpartition(".")[2]
     if name in BUILTINS or method in _METHODS:
@@ -116,14 +116,14 @@ def check_unknown_call(m: Machine, function: Value, arguments: Arguments, node: 
         name = "?." + (called.id if isinstance(called, ast.Name) else getattr(called, "attr", "call"))
     is_searched = name.partition(".")[0] in _SEARCHING
     if name not in BUILTINS and not is_searched and any(_walks(value) for value in arguments.positional):
-        m.add("escape.internals", node, f"{m.plain_name(name)} gets a text that walks through attributes")
-    kind = _select_judged_kind(name)
+        m.add("escape.internals", node, f"{m.format_name(name)} gets a text that walks through attributes")
+    kind = _find_judged_kind(name)
     if kind is not None:
-        for value in arguments.all():
-            m.judge_literal(value, name, node, kind)
+        for value in arguments.list_all():
+            m.check_literal(value, name, node, kind)
     if kind is not None or name.rpartition(".")[2] in _SENDING:
-        for option in (option for value in arguments.all() for option in list_options(value)):
-            m.judge_statement(option, name, node)
+        for option in (option for value in arguments.list_all() for option in list_options(value)):
+            m.check_statement(option, name, node)
 
 
 def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) -> None:
@@ -132,7 +132,7 @@ def check_remote(m: Machine, name: str, arguments: Arguments, node: ast.expr) ->
         return
     options = [one for option, one in arguments.named.items() if option in REMOTE_OPTIONS]
     if _is_remote(name) or any(isinstance(one, Const) and one.value is True for one in options):
-        m.add("network.implicit", node, explain_call(m.plain_name(name), "network.implicit"))
+        m.add("network.implicit", node, describe_call(m.format_name(name), "network.implicit"))
 
 
 @lru_cache(maxsize=4096)
@@ -156,16 +156,16 @@ def check_target(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr
     """Judge where an object of a library goes by one of its attributes."""
     if name in TARGETS:
         for option in value.entries.values() if isinstance(value, Mapping) else (value,):
-            m.judge_literal(option, f"{owner.name}.{name}", node)
+            m.check_literal(option, f"{owner.name}.{name}", node)
 
 
 def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value], node: ast.ClassDef) -> None:
     """Judge what a class declares for the library that it extends."""
     for base in bases:
-        kind = _select_judged_kind(base.name) if isinstance(base, Ref) and "." in base.name else None
+        kind = _find_judged_kind(base.name) if isinstance(base, Ref) and "." in base.name else None
         if kind is not None:
             for name, value in attributes.items():
-                m.judge_literal(value, name, ast.Name(name, lineno=node.lineno, col_offset=0), kind)
+                m.check_literal(value, name, ast.Name(name, lineno=node.lineno, col_offset=0), kind)
 
 
 WRITING_MODE = re.compile(r"[wax+]")
@@ -173,7 +173,7 @@ WRITING_MODE = re.compile(r"[wax+]")
 _ADDING_MODE = re.compile(r"a|r.?\+")
 
 
-def apply(
+def handle_call(
     m: Machine, function: Ref, effects: Sequence[Effect], arguments: Arguments, node: ast.expr
 ) -> Value | None:
     """Judge every effect of a call; gives the call's result where an effect decides it."""
@@ -181,8 +181,8 @@ def apply(
     own = _list_own_objects(m, effects, arguments) if loads else []
     if own:
         effects = [effect for effect in effects if effect.keyword != _LOADS]
-    result = apply_effects(m, function, effects, arguments, node, CHECKS)
-    return join_all(payloads.judge_own_pickle(m, one, node) for one in own) if own else result
+    result = handle_effects(m, function, effects, arguments, node, CHECKS)
+    return build_union_of(payloads.evaluate_own_pickle(m, one, node) for one in own) if own else result
 
 
 # The rule of calls that can build any object from a file.
@@ -191,14 +191,16 @@ _LOADS: Final = "deserialize.untrusted"
 
 def _list_own_objects(m: Machine, effects: Sequence[Effect], arguments: Arguments) -> list[Value]:
     """Return what a file holds that a call loads, where the program wrote it itself."""
-    files = [arguments.get(effect.position, effect.keyword) for effect in effects if effect.keyword != _LOADS]
+    files = [
+        arguments.find(effect.position, effect.keyword) for effect in effects if effect.keyword != _LOADS
+    ]
     return list_own_objects(m, files[0]) if files and files[0] is not None else []
 
 
 @lru_cache(maxsize=4096)
 def _split_module(name: str) -> tuple[str, str]:
     """Return the module of a resolved name, and its first two words, which may name a part of the module."""
-    return find_top_module(name), ".".join(name.split(".")[:2])
+    return get_top_module(name), ".".join(name.split(".")[:2])
 
 
 def check_module(m: Machine, name: str, node: ast.expr) -> None:
@@ -206,10 +208,10 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
     policy = m.context.boundary.policy
     top, submodule = _split_module(name)
     if top in policy.denied_modules or submodule in policy.denied_modules:
-        m.context.boundary.note_use(UseKind.MODULE, top)
+        m.context.boundary.record_use(UseKind.MODULE, top)
         denied = top if top in policy.denied_modules else submodule
         line = format_removal("denied_modules", denied)
-        message = f"calls {m.plain_name(name)}, in a module the policy denies"
+        message = f"calls {m.format_name(name)}, in a module the policy denies"
         m.add("module.denied", node, message, policy_line=line)
     elif (
         policy.allowed_modules
@@ -219,21 +221,21 @@ def check_module(m: Machine, name: str, node: ast.expr) -> None:
         and top != "?"
     ):
         line = format_addition("allowed_modules", top)
-        message = f"calls {m.plain_name(name)}, in a module the policy does not name"
+        message = f"calls {m.format_name(name)}, in a module the policy does not name"
         m.add("module.unlisted", node, message, policy_line=line)
 
 
 def check_attribute(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr) -> None:
     """Judge what an attribute of something outside the program is set to."""
     if owner.name == "sys" and name == "path":
-        judge_import_path(m, value, node)
+        check_import_path(m, value, node)
     elif name in {"proxies", "proxy"}:
-        _judge_proxies(Call(m, owner, Effect("proxies", -2, ""), Arguments([]), node), value)
+        _handle_proxies(Call(m, owner, Effect("proxies", -2, ""), Arguments([]), node), value)
     else:
         check_target(m, owner, name, value, node)
 
 
-def judge_handed_function(m: Machine, function: Ref, node: ast.expr) -> None:
+def check_handed_function(m: Machine, function: Ref, node: ast.expr) -> None:
     """Judge a function that reaches outside, given to other code, which may call it with anything."""
     effects = SINKS[function.name]
     kinds = {effect.kind for effect in effects}
@@ -244,10 +246,10 @@ def judge_handed_function(m: Machine, function: Ref, node: ast.expr) -> None:
             m.add(effect.keyword, node, f"passes {function.name} to other code")
 
 
-def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> None:
+def check_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> None:
     """Report a network call that may carry what was read from a secret or a file."""
-    taint = CLEAN.union(*[collect_taint(value) for value in arguments.all()])
-    who = m.plain_name(who)
+    taint = CLEAN.union(*[compute_taint(value) for value in arguments.list_all()])
+    who = m.format_name(who)
     if taint & {"environment", "secret"}:
         message = f"{who} sends what was read from the environment or a secret"
         m.add("flow.secret-to-network", node, message)
@@ -255,98 +257,98 @@ def judge_flow(m: Machine, arguments: Arguments, node: ast.expr, who: str) -> No
         m.add("flow.file-to-network", node, f"{who} sends what was read from a file")
 
 
-def _note_opened(call: Call[Machine], value: Value, *, adds: bool) -> None:
+def _record_opened(call: Call[Machine], value: Value, *, adds: bool) -> None:
     """Note that a file is emptied to be written, or added to."""
-    files, path = call.m.context.own_files, note_overwritten(call.m, value)
+    files, path = call.m.context.own_files, handle_overwritten(call.m, value)
     if path is None:
         return
     if not adds:
-        files.open_new(path)
+        files.record_emptied(path)
     # What it is added to is not known, nor what becomes of a map of it.
     if (adds and not files.holds(path)) or call.name == "numpy.memmap":
-        files.forget(path)
+        files.record_unknown(path)
 
 
-def _judge_open(call: Call[Machine], value: Value) -> Value | None:
-    mode = call.arguments.get(2 if call.name == "numpy.memmap" else 1, "mode")
+def _handle_open(call: Call[Machine], value: Value) -> Value | None:
+    mode = call.arguments.find(2 if call.name == "numpy.memmap" else 1, "mode")
     writes = adds = False
     for option in list_options(mode) if mode is not None else ():
         text = option.value if isinstance(option, Const) else "r+"
         writes = writes or (isinstance(text, str) and bool(WRITING_MODE.search(text.partition(":")[0])))
         adds = adds or not isinstance(text, str) or bool(_ADDING_MODE.search(text))
-    call.judge_path(Action.WRITE if writes else Action.READ, value)
+    call.check_path(Action.WRITE if writes else Action.READ, value)
     path = find_path(call.m, value)
     if writes:
-        _note_opened(call, value, adds=adds)
+        _record_opened(call, value, adds=adds)
     return Ref(f"{call.name}()", FILE, value if path is not None else None)
 
 
-def _judge_dump(call: Call[Machine], value: Value) -> Value | None:
+def _handle_dump(call: Call[Machine], value: Value) -> Value | None:
     """Judge the file that an object is written to, the other one of the call's first two arguments."""
     path = find_path(call.m, value)
     if path is None:
-        return _judge_save(call, value)
-    note_overwritten(call.m, value)
+        return _handle_save(call, value)
+    handle_overwritten(call.m, value)
     if not isinstance(value, Ref):
-        call.judge_path(Action.WRITE, value)
-    others = [one for one in call.arguments.all()[:2] if one is not value]
+        call.check_path(Action.WRITE, value)
+    others = [one for one in call.arguments.list_all()[:2] if one is not value]
     call.m.context.own_files.add_object(path, others[0] if others else UNKNOWN)
     return None
 
 
-def _judge_work_directory(call: Call[Machine], value: Value) -> Value | None:
-    call.judge_path(Action.READ, value)
-    call.m.change_directory(to_whole_text(value), call.node if call.name == "os.chdir" else None)
+def _handle_work_directory(call: Call[Machine], value: Value) -> Value | None:
+    call.check_path(Action.READ, value)
+    call.m.update_directory(to_whole_text(value), call.node if call.name == "os.chdir" else None)
     call.m.context.own_files.close()
     return None
 
 
-def _judge_user_name(call: Call[Machine], value: Value) -> Value | None:
+def _handle_user_name(call: Call[Machine], value: Value) -> Value | None:
     return read_variable(call.m, "USER", call.name, call.node)
 
 
-def _judge_os_open(call: Call[Machine], value: Value) -> Value | None:
-    flags = call.arguments.get(1, "flags")
+def _handle_os_open(call: Call[Machine], value: Value) -> Value | None:
+    flags = call.arguments.find(1, "flags")
     reads = isinstance(flags, Ref) and flags.name == "os.O_RDONLY"
-    call.judge_path(Action.READ if reads or flags is None else Action.WRITE, value)
+    call.check_path(Action.READ if reads or flags is None else Action.WRITE, value)
     return Ref("os.open()", FILE)
 
 
-def _judge_load(call: Call[Machine], value: Value) -> Value | None:
+def _handle_load(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Items):
         for one in _list_items(value):
-            _judge_load(call, one)
+            _handle_load(call, one)
         return Ref(f"{call.name}()", FILE)
     head = to_pieces(value)[0]
     if head is not None and head.lstrip()[:1] in {"{", "[", "<"}:
         pass  # the data itself, as read_json and read_html take it
     elif _is_url(value):
-        return _judge_url(call, value)
+        return _handle_url(call, value)
     elif not (isinstance(value, Ref) and "()" in value.name and not value.name.startswith("?")):
         # Not an object some library made: a buffer, a response, a connection.
-        call.judge_path(Action.READ, value)
+        call.check_path(Action.READ, value)
     return Ref(f"{call.name}()", FILE)
 
 
 def _list_items(value: Items) -> list[Value]:
     """Return what a list holds at any depth, which is opened all or in part: `random.sample(paths, 2)`."""
-    return [part for part in walk_parts(value) if not isinstance(part, Items | OneOf)]
+    return [part for part in iter_parts(value) if not isinstance(part, Items | OneOf)]
 
 
-def _judge_save(call: Call[Machine], value: Value) -> Value | None:
+def _handle_save(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Items):
         for one in _list_items(value):
-            _judge_save(call, one)
+            _handle_save(call, one)
     elif _is_url(value):
-        _judge_url(call, value)
+        _handle_url(call, value)
     elif isinstance(value, Const | Text | Path | Unknown):
-        _judge_write(call, value)
+        _handle_write(call, value)
     return None
 
 
-def _judge_open_file(call: Call[Machine], value: Value) -> Value | None:
+def _handle_open_file(call: Call[Machine], value: Value) -> Value | None:
     """Judge the opening of a file or a URL."""
-    return _judge_url(call, value) if _is_url(value) else _judge_open(call, value)
+    return _handle_url(call, value) if _is_url(value) else _handle_open(call, value)
 
 
 def _is_url(value: Value) -> bool:
@@ -354,7 +356,7 @@ def _is_url(value: Value) -> bool:
     return head is not None and "://" in head[:24]
 
 
-def _judge_protocol(call: Call[Machine], value: Value) -> Value | None:
+def _handle_protocol(call: Call[Machine], value: Value) -> Value | None:
     """Judge a file system by its name, of which only those of this machine reach no host."""
     name = to_pieces(value)[0]
     if name is None or name not in {"file", "local", "memory", "zip", "tar", "dir"}:
@@ -363,16 +365,16 @@ def _judge_protocol(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_proxies(call: Call[Machine], value: Value) -> Value | None:
+def _handle_proxies(call: Call[Machine], value: Value) -> Value | None:
     """Judge the hosts that requests go through."""
     for option in list_options(value):
         for one in option.entries.values() if isinstance(option, Mapping) else (option,):
             if not isinstance(one, Const) or isinstance(one.value, str):
-                call.crossed(call.boundary.url(to_pieces(one)))
+                call.handle_crossing(call.boundary.evaluate_url(to_pieces(one)))
     return None
 
 
-def _judge_settings(call: Call[Machine], value: Value) -> Value | None:
+def _handle_settings(call: Call[Machine], value: Value) -> Value | None:
     """Judge settings of matplotlib, of which one has every text set by LaTeX."""
     for option in list_options(value):
         uses = option.entries.get("text.usetex") if isinstance(option, Mapping) else None
@@ -381,49 +383,51 @@ def _judge_settings(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_sys_path(call: Call[Machine], value: Value) -> Value | None:
-    judge_import_path(call.m, value, call.node)
+def _handle_sys_path(call: Call[Machine], value: Value) -> Value | None:
+    check_import_path(call.m, value, call.node)
     return None
 
 
-def judge_import_path(m: Machine, value: Value, node: ast.expr) -> None:
+def check_import_path(m: Machine, value: Value, node: ast.expr) -> None:
     """Judge a directory that modules are imported from."""
     for option in value.items if isinstance(value, Items) else (value,):
         head = to_pieces(option)[0]
         if head is not None and head.startswith(("/", "~")):
-            m.judge_path(Action.READ, option, "sys.path", node)
-        elif m.context.boundary.path(Action.READ, to_pieces(option)) is not None and head is not None:
+            m.check_path(Action.READ, option, "sys.path", node)
+        elif (
+            m.context.boundary.evaluate_path(Action.READ, to_pieces(option)) is not None and head is not None
+        ):
             m.add("file.dynamic", node, "imports modules from a directory above the work directory")
 
 
-def _judge_netrc(call: Call[Machine], value: Value) -> Value | None:
-    call.judge_path(Action.READ, value)
+def _handle_netrc(call: Call[Machine], value: Value) -> Value | None:
+    call.check_path(Action.READ, value)
     return Unknown(ENVIRONMENT)
 
 
-def _judge_model(call: Call[Machine], value: Value) -> Value | None:
+def _handle_model(call: Call[Machine], value: Value) -> Value | None:
     """Judge weights by a name, which are downloaded, or by a directory; trusted ones run their own code."""
     trusted = call.arguments.named.get("trust_remote_code")
     if trusted is not None and not (isinstance(trusted, Const) and not trusted.value):
         call.add("exec.download", f"{call.who} runs the code that comes with the weights")
     head = to_pieces(value)[0]
     if head is not None and head.startswith((".", "/", "~")):
-        call.judge_path(Action.READ, value)
+        call.check_path(Action.READ, value)
     elif not isinstance(value, Ref):
-        call.add("network.implicit", explain_call(call.who, "network.implicit"))
+        call.add("network.implicit", describe_call(call.who, "network.implicit"))
     return None
 
 
-def _judge_implicit_host(call: Call[Machine], value: Value) -> Value | None:
+def _handle_implicit_host(call: Call[Machine], value: Value) -> Value | None:
     """Judge a library that always reaches the same host."""
-    if call.boundary.host(call.effect.keyword) is not None:
-        call.add("network.implicit", explain_call(call.who, "network.implicit"))
+    if call.boundary.evaluate_host(call.effect.keyword) is not None:
+        call.add("network.implicit", describe_call(call.who, "network.implicit"))
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _judge_own_path(call: Call[Machine], value: Value) -> Value | None:
+def _handle_own_path(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Path | Unknown):
-        call.judge_path(Action(call.effect.keyword), value)
+        call.check_path(Action(call.effect.keyword), value)
     return None
 
 
@@ -434,18 +438,18 @@ _MAY_SEND: Final = re.compile(
 )
 
 
-def _judge_url(call: Call[Machine], value: Value) -> Value | None:
+def _handle_url(call: Call[Machine], value: Value) -> Value | None:
     if call.name in _DESCRIBING and not _MAY_SEND.search(call.m.text):
         return Ref(f"{call.name}()", NETWORK)
     if isinstance(value, Ref) and value.name.startswith(("urllib.request.Request()", "requests.")):
         pass  # judged where it was made
     elif not (call.name.startswith("requests.Session()") and _is_relative(value)):
         # A relative URL is one to the client's `base_url`, which is judged where it is given.
-        call.crossed(call.boundary.url(to_pieces(value)))
+        call.handle_crossing(call.boundary.evaluate_url(to_pieces(value)))
     for keyword in ("proxies", "proxy"):
         if keyword in call.arguments.named:
-            _judge_proxies(call, call.arguments.named[keyword])
-    judge_flow(call.m, call.arguments, call.node, call.name)
+            _handle_proxies(call, call.arguments.named[keyword])
+    check_flow(call.m, call.arguments, call.node, call.name)
     return Ref(f"{call.name}()", NETWORK)
 
 
@@ -463,44 +467,44 @@ def _is_relative(value: Value) -> bool:
 _SEGMENT = re.compile(r"[\w-]+(?:[?#].*)?")
 
 
-def _judge_host(call: Call[Machine], value: Value) -> Value | None:
-    port = call.arguments.get(call.effect.position + 1, "port")
-    call.judge_host(value, port)
+def _handle_host(call: Call[Machine], value: Value) -> Value | None:
+    port = call.arguments.find(call.effect.position + 1, "port")
+    call.check_host(value, port)
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _judge_address(call: Call[Machine], value: Value) -> Value | None:
+def _handle_address(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Items) and value.items:
-        call.judge_host(value.items[0], value.items[1] if len(value.items) > 1 else None)
+        call.check_host(value.items[0], value.items[1] if len(value.items) > 1 else None)
     elif isinstance(value, Const) and isinstance(value.value, str):
-        call.judge_path(Action.WRITE, value)  # a unix socket
+        call.check_path(Action.WRITE, value)  # a unix socket
     else:
-        call.judge_host(value)
-    judge_flow(call.m, call.arguments, call.node, call.name)
+        call.check_host(value)
+    check_flow(call.m, call.arguments, call.node, call.name)
     return Ref(f"{call.name}()", NETWORK)
 
 
-def _judge_last_address(call: Call[Machine], value: Value) -> Value | None:
+def _handle_last_address(call: Call[Machine], value: Value) -> Value | None:
     last = call.arguments.positional[-1] if call.arguments.positional else value
-    return join_all(_judge_address(call, option) or UNKNOWN for option in list_options(last))
+    return build_union_of(_handle_address(call, option) or UNKNOWN for option in list_options(last))
 
 
-def _judge_connect(call: Call[Machine], value: Value) -> Value | None:
+def _handle_connect(call: Call[Machine], value: Value) -> Value | None:
     """Judge `.connect` on an object that is not known, where its argument looks like an address."""
     is_address = isinstance(value, Items) and len(value.items) == 2 and value.kind == "tuple"
-    return _judge_address(call, value) if is_address else None
+    return _handle_address(call, value) if is_address else None
 
 
-def _judge_bind(call: Call[Machine], value: Value) -> Value | None:
+def _handle_bind(call: Call[Machine], value: Value) -> Value | None:
     """Judge the address that a socket is bound to: a pair, or the path of a socket of this machine."""
     call.m.binds_socket = True
     if isinstance(value, Const | Text | Path) and to_whole_text(value) != "":
-        call.judge_path(Action.WRITE, value)
+        call.check_path(Action.WRITE, value)
         return None
     return COMMON["listen"](call, value)
 
 
-def _judge_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
+def _handle_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
     """Judge a socket that listens without an address: every one of the machine's."""
     return None if call.m.binds_socket else COMMON["listen"](call, Const(""))
 
@@ -509,59 +513,61 @@ def _judge_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
 _LOADING: Final = re.compile(r"(?:LD_|DYLD_|PYTHON|BASH_ENV|IFS).*|PATH(?:EXT)?", re.DOTALL)
 
 
-def _judge_environment_write(call: Call[Machine], value: Value) -> Value | None:
-    name, given = to_pieces(value)[0] or "", call.arguments.get(1, "value") or UNKNOWN
+def _handle_environment_write(call: Call[Machine], value: Value) -> Value | None:
+    name, given = to_pieces(value)[0] or "", call.arguments.find(1, "value") or UNKNOWN
     if name and not call.m.uncertain and not call.name.endswith("setdefault"):
         call.m.context.variables.add(name)
     if _LOADING.fullmatch(name.upper()):
         call.add("environment.write", f"sets {name}, which changes how programs load")
     elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
-        _judge_proxies(call, given)
+        _handle_proxies(call, given)
     else:
-        call.m.judge_variables([(name, given)], call.name, call.node)
+        call.m.check_variables([(name, given)], call.name, call.node)
     return None
 
 
-def _call_callback(call: Call[Machine], value: Value) -> Value | None:
+def _run_callback(call: Call[Machine], value: Value) -> Value | None:
     given = call.arguments
     rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
-    return call.m.call(value, rest, call.node)
+    return call.m.evaluate_call(value, rest, call.node)
 
 
-def _note_exit_handler(call: Call[Machine], value: Value) -> Value | None:
+def _handle_at_exit(call: Call[Machine], value: Value) -> Value | None:
     """Call a function as at the end of the program, which may come at once, and note it for the last end."""
     given = call.arguments
     rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
     call.m.exit_handlers.append((value, rest, call.node))
-    return call.m.call(value, rest, call.node)
+    return call.m.evaluate_call(value, rest, call.node)
 
 
-def _judge_write(call: Call[Machine], value: Value) -> Value | None:
+def _handle_write(call: Call[Machine], value: Value) -> Value | None:
     """Judge the file that a call writes, whose content is not known from then on."""
-    call.judge_path(Action.WRITE, value)
-    call.m.context.own_files.forget(note_overwritten(call.m, value))
+    call.check_path(Action.WRITE, value)
+    call.m.context.own_files.record_unknown(handle_overwritten(call.m, value))
     return None
 
 
-def _judge_unpacking(call: Call[Machine], value: Value) -> Value | None:
+def _handle_unpacking(call: Call[Machine], value: Value) -> Value | None:
     """Note that any file may hold what an archive brings."""
-    call.m.context.own_files.forget(None)
+    call.m.context.own_files.record_unknown(None)
     return None
 
 
 CHECKS: Final[dict[str, Check]] = {
-    **COMMON, "unpack": _judge_unpacking, "write": _judge_write, **payloads.CHECKS, **databases.CHECKS,
-    "open": _judge_open, "osopen": _judge_os_open, "workdir": _judge_work_directory,
-    "username": _judge_user_name,
-    **resources.CHECKS, **log_config.CHECKS, "load": _judge_load,
-    "save": _judge_save, "openfile": _judge_open_file, "protocol": _judge_protocol, "proxies": _judge_proxies,
-    "importpath": _judge_sys_path, "settings": _judge_settings, "netrc": _judge_netrc, "model": _judge_model,
-    "implicit": _judge_implicit_host, "pathself": _judge_own_path,
-    "url": _judge_url, "host": _judge_host, "address": _judge_address, "addresslast": _judge_last_address,
-    "connect": _judge_connect, "envset": _judge_environment_write, "callback": _call_callback,
-    "exithandler": _note_exit_handler,
-    "bind": _judge_bind, "unbound": _judge_unbound_listen,
-    "dump": _judge_dump,
+    **COMMON, "unpack": _handle_unpacking, "write": _handle_write, **payloads.CHECKS, **databases.CHECKS,
+    "open": _handle_open, "osopen": _handle_os_open, "workdir": _handle_work_directory,
+    "username": _handle_user_name,
+    **resources.CHECKS, **log_config.CHECKS, "load": _handle_load,
+    "save": _handle_save, "openfile": _handle_open_file, "protocol": _handle_protocol,
+    "proxies": _handle_proxies,
+    "importpath": _handle_sys_path, "settings": _handle_settings, "netrc": _handle_netrc,
+    "model": _handle_model,
+    "implicit": _handle_implicit_host, "pathself": _handle_own_path,
+    "url": _handle_url, "host": _handle_host, "address": _handle_address, "addresslast": _handle_last_address,
+    "connect": _handle_connect, "envset": _handle_environment_write, "callback": _run_callback,
+    "exithandler": _handle_at_exit,
+    "bind": _handle_bind, "unbound": _handle_unbound_listen,
+    "dump": _handle_dump,
 }  # fmt: skip
 """What judges each kind of effect."""
 

@@ -38,48 +38,54 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
+    build_cover,
     build_text,
-    collect_taint,
-    join,
-    join_all,
+    build_union,
+    build_union_of,
+    compute_taint,
+    find_constant_text,
     list_elements,
     list_options,
-    read_constant_text,
     to_pieces,
-    widen,
 )
 
 
-def operate(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
+def compute_operation(
+    m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr
+) -> Value:
     """Return what an operator gives, alternatives included."""
     for value in (left, right):
-        m.read_environment(value, node)
+        m.check_environment(value, node)
     lefts, rights = list_options(left), list_options(right)
     if len(lefts) * len(rights) == 1:
-        return _operate_one(m, kind, left, right, node)
+        return _compute_one_operation(m, kind, left, right, node)
     if len(lefts) * len(rights) > 36:
-        return widen([left, right])
-    return join_all(_operate_one(m, kind, one, other, node) for one in lefts for other in rights)
+        return build_cover([left, right])
+    return build_union_of(
+        _compute_one_operation(m, kind, one, other, node) for one in lefts for other in rights
+    )
 
 
-def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr) -> Value:
+def _compute_one_operation(
+    m: Machine, kind: type[ast.operator], left: Value, right: Value, node: ast.expr
+) -> Value:
     if kind is ast.Mult:
-        _judge_repetition(m, left, right, node)
+        _check_repetition(m, left, right, node)
     if isinstance(left, Const) and isinstance(right, Const):
-        folded = fold.fold_binary(kind, left, right)
+        folded = fold.compute_binary(kind, left, right)
         return folded if folded is not None else Unknown(left.taint | right.taint)
     if isinstance(left, Instance):
         method = attributes.find_special_method(left, _OPERATOR_METHODS.get(kind, ""))
         if method is not None:
-            return m.call(method, Arguments([right], {}), node)
-    taint = collect_taint(left) | collect_taint(right)
+            return m.evaluate_call(method, Arguments([right], {}), node)
+    taint = compute_taint(left) | compute_taint(right)
     if kind is ast.Div and (isinstance(left, Path) or isinstance(right, Path)):
-        return attributes.join_path([left, right], as_path=True)
+        return attributes.build_path([left, right], as_path=True)
     if kind is ast.Add:
-        return _add(left, right)
+        return _compute_sum(left, right)
     if kind is ast.Mod and isinstance(left, Const | Text) and _is_text(left):
-        return format_percent(left, right)
-    folded = fold.fold_binary(kind, left, right)
+        return compute_percent_format(left, right)
+    folded = fold.compute_binary(kind, left, right)
     if folded is not None:
         return folded
     if isinstance(left, Items) and isinstance(right, Const):
@@ -90,7 +96,7 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
     return Unknown(NAME if numeric and taint <= NAME else taint)
 
 
-def _judge_repetition(m: Machine, left: Value, right: Value, node: ast.expr) -> None:
+def _check_repetition(m: Machine, left: Value, right: Value, node: ast.expr) -> None:
     """Judge `"text" * count` and `[item] * count` by how much that is."""
     for repeated, count in ((left, right), (right, left)):
         content = repeated.items if isinstance(repeated, Items) else getattr(repeated, "value", None)
@@ -102,21 +108,21 @@ def _is_text(value: Value) -> bool:
     return isinstance(value, Text) or (isinstance(value, Const) and isinstance(value.value, str))
 
 
-def _add(left: Value, right: Value) -> Value:
+def _compute_sum(left: Value, right: Value) -> Value:
     if isinstance(left, Items) and isinstance(right, Items):
         return Items([*left.items, *right.items], left.kind, left.more or right.more)
-    taint = collect_taint(left) | collect_taint(right)
+    taint = compute_taint(left) | compute_taint(right)
     if _is_text(left) or _is_text(right):
         return build_text((*to_pieces(left), *to_pieces(right)), taint)
-    folded = fold.fold_binary(ast.Add, left, right)
+    folded = fold.compute_binary(ast.Add, left, right)
     return folded if folded is not None else Unknown(taint)
 
 
-def format_percent(template: Value, values: Value) -> Value:
+def compute_percent_format(template: Value, values: Value) -> Value:
     """Return what `%` gives for values known only in part: the text before and between them stays known."""
     head = to_pieces(template)
     if len(head) != 1 or head[0] is None:
-        return Unknown(collect_taint(template) | collect_taint(values))
+        return Unknown(compute_taint(template) | compute_taint(values))
     arguments = list(values.items) if isinstance(values, Items) else [values]
     pieces: list[str | None] = []
     rest = head[0]
@@ -129,12 +135,12 @@ def format_percent(template: Value, values: Value) -> Value:
             continue
         if rest.startswith("(") and isinstance(values, Mapping):
             key, _, rest = rest[1:].partition(")")
-            arguments = [values.entries.get(key, Unknown(collect_taint(values)))]
+            arguments = [values.entries.get(key, Unknown(compute_taint(values)))]
         simple = rest[:1] in {"s", "d", "i"}
         pieces.extend(to_pieces(arguments.pop(0)) if arguments and simple else (None,))
         rest = rest[1:] if simple else rest.lstrip("0123456789.-+ #(abcdefghijklmnopqrstuvwxyz_)")
     pieces.append(rest)
-    return build_text(pieces, collect_taint(template) | collect_taint(values))
+    return build_text(pieces, compute_taint(template) | compute_taint(values))
 
 
 _OPERATOR_METHODS = {
@@ -149,7 +155,7 @@ _NUMERIC_FORMAT = re.compile(r"^[ <>=^+#0-9,_.-]*[defgxDEFGX%]$")
 _IN_OPERATORS = (ast.In, ast.NotIn)
 
 
-def resolve_free_name(m: Machine, name: str) -> Value:
+def get_free_name(m: Machine, name: str) -> Value:
     """Return what a name means that the program does not bind: a builtin, or an earlier step's import."""
     if name in m.overrides:
         return m.overrides[name]
@@ -178,7 +184,7 @@ def _evaluate_constant(m: Machine, node: ast.Constant) -> Value:
 
 def _evaluate_name(m: Machine, node: ast.Name) -> Value:
     found = m.scope.find(node.id)
-    return found if found is not None else resolve_free_name(m, node.id)
+    return found if found is not None else get_free_name(m, node.id)
 
 
 def _evaluate_attribute(m: Machine, node: ast.Attribute) -> Value:
@@ -202,7 +208,7 @@ def _evaluate_slice(m: Machine, node: ast.Slice) -> Value:
 
 def _evaluate_call(m: Machine, node: ast.Call) -> Value:
     function = m.evaluate(node.func)
-    return m.call(function, evaluate_arguments(m, node), node)
+    return m.evaluate_call(function, evaluate_arguments(m, node), node)
 
 
 def evaluate_arguments(m: Machine, node: ast.Call) -> Arguments:
@@ -236,13 +242,13 @@ def _evaluate_binary(m: Machine, node: ast.BinOp) -> Value:
         chain.append(chain[-1].left)
     value = m.evaluate(chain[-1].left)
     for link in reversed(chain):
-        value = operate(m, type(link.op), value, m.evaluate(link.right), link)
+        value = compute_operation(m, type(link.op), value, m.evaluate(link.right), link)
     return value
 
 
 def _evaluate_unary(m: Machine, node: ast.UnaryOp) -> Value:
     operand = m.evaluate(node.operand)
-    folded = fold.fold_unary(type(node.op), operand)
+    folded = fold.compute_unary(type(node.op), operand)
     return folded if folded is not None else Unknown(operand.taint)
 
 
@@ -256,7 +262,7 @@ def _evaluate_boolean(m: Machine, node: ast.BoolOp) -> Value:
             possible.append(value)
         if m.find_truth(part) is stops_at:
             break
-    return join_all(possible)
+    return build_union_of(possible)
 
 
 def _evaluate_comparison(m: Machine, node: ast.Compare) -> Value:
@@ -265,8 +271,8 @@ def _evaluate_comparison(m: Machine, node: ast.Compare) -> Value:
     for operator, comparator in zip(node.ops, node.comparators, strict=True):
         right = m.evaluate(comparator)
         if isinstance(operator, _IN_OPERATORS) and isinstance(right, Ref) and right.name == "os.environ":
-            m.call(Ref("os.environ.__contains__"), Arguments([left], {}), node)
-        folded = fold.fold_comparison(type(operator), left, right)
+            m.evaluate_call(Ref("os.environ.__contains__"), Arguments([left], {}), node)
+        folded = fold.compute_comparison(type(operator), left, right)
         result = folded if folded is not None else UNKNOWN
         left = right
     return result if len(node.ops) == 1 else UNKNOWN
@@ -277,7 +283,7 @@ def _evaluate_conditional(m: Machine, node: ast.IfExp) -> Value:
     truth = m.find_truth(node.test)
     if truth is not None:
         return m.evaluate(node.body if truth else node.orelse)
-    return join(m.evaluate(node.body), m.evaluate(node.orelse))
+    return build_union(m.evaluate(node.body), m.evaluate(node.orelse))
 
 
 def _evaluate_joined_text(m: Machine, node: ast.JoinedStr) -> Value:
@@ -289,36 +295,36 @@ def _evaluate_joined_text(m: Machine, node: ast.JoinedStr) -> Value:
             value: Value = Const(part.value)
         else:
             value = m.evaluate(part)
-        taint |= collect_taint(value)
+        taint |= compute_taint(value)
         if len(list_options(value)) > 1:
             head = build_text(pieces, taint)
-            head = head if alternatives is None else operate(m, ast.Add, alternatives, head, node)
-            alternatives, pieces = operate(m, ast.Add, head, value, node), []
+            head = head if alternatives is None else compute_operation(m, ast.Add, alternatives, head, node)
+            alternatives, pieces = compute_operation(m, ast.Add, head, value, node), []
         else:
             pieces.extend(to_pieces(value))
     tail = build_text(pieces, taint)
-    return tail if alternatives is None else operate(m, ast.Add, alternatives, tail, node)
+    return tail if alternatives is None else compute_operation(m, ast.Add, alternatives, tail, node)
 
 
 def _evaluate_formatted(m: Machine, node: ast.FormattedValue) -> Value:
     value = m.evaluate(node.value)
     if node.conversion in (ord("r"), ord("a")):
-        folded = fold.fold(repr, [value], {})
-        return folded if folded is not None else Unknown(collect_taint(value))
+        folded = fold.compute_call(repr, [value], {})
+        return folded if folded is not None else Unknown(compute_taint(value))
     if node.format_spec is not None:
         specification = m.evaluate(node.format_spec)
-        folded = fold.fold(fold.FUNCTIONS["format"], [value, specification], {})
+        folded = fold.compute_call(fold.FUNCTIONS["format"], [value, specification], {})
         if folded is not None:
             return folded
-        text = read_constant_text(specification)
+        text = find_constant_text(specification)
         if text is not None and "%" in text[:-1]:
             return build_text(split_date_format(text), NAME)
         plain = text is not None and _NUMERIC_FORMAT.match(text) is not None
-        return Unknown(NAME if plain else collect_taint(value) | ANY)
-    m.read_environment(value, node.value)
+        return Unknown(NAME if plain else compute_taint(value) | ANY)
+    m.check_environment(value, node.value)
     if isinstance(value, Ref | Instance | Items | Mapping | Function):
-        folded = fold.fold(str, [value], {})
-        return folded if folded is not None else Unknown(collect_taint(value))
+        folded = fold.compute_call(str, [value], {})
+        return folded if folded is not None else Unknown(compute_taint(value))
     return value
 
 
@@ -348,7 +354,7 @@ def _evaluate_dictionary(m: Machine, node: ast.Dict) -> Value:
                 rest.extend(value.rest)
                 keys.extend(value.keys)
             else:
-                m.read_environment(value, item)
+                m.check_environment(value, item)
                 rest.append(value)
             continue
         given = m.evaluate(key)
@@ -360,7 +366,7 @@ def _evaluate_dictionary(m: Machine, node: ast.Dict) -> Value:
     return Mapping(entries, rest, keys)
 
 
-def make_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
+def build_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Function:
     """Build a function of the program, with its present defaults; remember it, in case nothing calls it."""
     defaults = [m.evaluate(default) for default in node.args.defaults]
     keyword_defaults = [None if one is None else m.evaluate(one) for one in node.args.kw_defaults]
@@ -394,7 +400,7 @@ def _evaluate_named(m: Machine, node: ast.NamedExpr) -> Value:
     while m.scope.is_comprehension and m.scope.parent is not None:
         m.scope = m.scope.parent
     before = m.scope.find(node.target.id) if m.scope is not inner else None
-    attributes.bind(m, node.target, value if before is None else join(before, value))
+    attributes.write_target(m, node.target, value if before is None else build_union(before, value))
     m.scope = inner
     return value
 
@@ -418,7 +424,7 @@ EXPRESSIONS: dict[type, Evaluator] = {
     ast.Tuple: _evaluate_list,
     ast.Set: _evaluate_list,
     ast.Dict: _evaluate_dictionary,
-    ast.Lambda: make_function,
+    ast.Lambda: build_function,
     ast.Await: _evaluate_inner,
     ast.Yield: _evaluate_yield,
     ast.YieldFrom: _evaluate_yield_from,

@@ -40,14 +40,14 @@ from spanproof.sandbox.scanners.reader.values import (
     Span,
     Unknown,
     Value,
-    collect_taint,
+    build_union,
+    build_union_of,
+    compute_taint,
+    find_constant_text,
     is_plain,
-    join,
-    join_all,
+    iter_parts,
     list_elements,
     list_options,
-    read_constant_text,
-    walk_parts,
 )
 from spanproof.sandbox.words import split_words
 
@@ -65,12 +65,12 @@ _DECODERS = split_words("chr ord bytes bytearray int unhexlify fromhex to_bytes 
 def _evaluate_comprehension(m: Machine, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value:
     items: list[Value] = []
     if not isinstance(node, ast.GeneratorExp):
-        _judge_endless_comprehension(m, node)
-    whole = _iterate(m, node.generators, 0, lambda: items.append(m.evaluate(node.elt)), node.elt)
+        _check_endless_comprehension(m, node)
+    whole = _run_comprehension(m, node.generators, 0, lambda: items.append(m.evaluate(node.elt)), node.elt)
     return Items(items, "set" if isinstance(node, ast.SetComp) else "list", not whole)
 
 
-def _judge_endless_comprehension(m: Machine, node: ast.ListComp | ast.SetComp) -> None:
+def _check_endless_comprehension(m: Machine, node: ast.ListComp | ast.SetComp) -> None:
     """Judge a list of all that `itertools.cycle` gives, which grows without an end."""
     iterated = node.generators[0].iter
     while (
@@ -95,11 +95,11 @@ def _evaluate_dictionary(m: Machine, node: ast.DictComp) -> Value:
         except (fold.NotKnown, TypeError):
             rest.append(value)
 
-    whole = _iterate(m, node.generators, 0, add, node.value)
+    whole = _run_comprehension(m, node.generators, 0, add, node.value)
     return Mapping(entries, rest if whole else [*rest, UNKNOWN])
 
 
-def _iterate(
+def _run_comprehension(
     m: Machine, generators: list[ast.comprehension], index: int, body: Callable[[], None], body_node: ast.expr
 ) -> bool:
     """Read a comprehension's body once per element; returns whether all elements were known."""
@@ -107,9 +107,9 @@ def _iterate(
         body()
         return True
     generator = generators[index]
-    value = _read_chosen_variables(m, generator)
+    value = _find_chosen_variables(m, generator)
     if value is None:
-        value = resolve_iterable(m, m.evaluate(generator.iter), generator.iter)
+        value = evaluate_iterable(m, m.evaluate(generator.iter), generator.iter)
     elements, whole, decoding = select_turns(m, value, [generator, *generators[index + 1 :], body_node])
     if not elements:
         # What was added may not be followed.
@@ -119,25 +119,25 @@ def _iterate(
     try:
         with m.patience(decoding=decoding):
             for element in elements:
-                attributes.bind(m, generator.target, element)
+                attributes.write_target(m, generator.target, element)
                 conditions = [fold.evaluate_truth(m.evaluate(condition)) for condition in generator.ifs]
                 if False in conditions:
                     if not any(m.find_truth(condition) is False for condition in generator.ifs):
                         m.evaluate(body_node)
                     continue
                 whole = whole and None not in conditions
-                whole = _iterate(m, generators, index + 1, body, body_node) and whole
+                whole = _run_comprehension(m, generators, index + 1, body, body_node) and whole
                 if m.exhausted and element is not elements[-1]:
                     # One turn more for all the others.
-                    attributes.bind(m, generator.target, join_all(elements))
-                    _iterate(m, generators, index + 1, body, body_node)
+                    attributes.write_target(m, generator.target, build_union_of(elements))
+                    _run_comprehension(m, generators, index + 1, body, body_node)
                     return False
     finally:
         m.scope = outer
     return whole
 
 
-def _read_chosen_variables(m: Machine, generator: ast.comprehension) -> Value | None:
+def _find_chosen_variables(m: Machine, generator: ast.comprehension) -> Value | None:
     """Return what a generator over the environment chooses by its conditions: `if name in ("LANG", "TZ")`.
 
     None where it goes through anything else, or through all of it.
@@ -151,14 +151,14 @@ def _read_chosen_variables(m: Machine, generator: ast.comprehension) -> Value | 
             gives_pairs = False
         case _:
             return None
-    choices = [_list_chosen_names(m, condition, key) for condition in generator.ifs]
+    choices = [_find_chosen_names(m, condition, key) for condition in generator.ifs]
     names = next((found for found in choices if found is not None), None)
     environment = m.evaluate(source) if names is not None and isinstance(source, _NAMING) else None
     if names is None or not isinstance(environment, Ref) or environment.name != "os.environ":
         return None
     chosen: list[Value] = []
     for name in names:
-        value = m.call(Ref("os.environ.__getitem__"), Arguments([Const(name)]), generator.iter)
+        value = m.evaluate_call(Ref("os.environ.__getitem__"), Arguments([Const(name)]), generator.iter)
         chosen.append(Items([Const(name), value], "tuple") if gives_pairs else Const(name))
     return Items(chosen, "list", more=True)
 
@@ -166,7 +166,7 @@ def _read_chosen_variables(m: Machine, generator: ast.comprehension) -> Value | 
 _NAMING: Final = (ast.Name, ast.Attribute)
 
 
-def _list_chosen_names(m: Machine, condition: ast.expr, key: str) -> list[str] | None:
+def _find_chosen_names(m: Machine, condition: ast.expr, key: str) -> list[str] | None:
     """Return the texts that a condition lets a name be; None where it is no such condition."""
     match condition:
         case ast.Compare(ast.Name(name), [operator], [other]) if name == key:
@@ -179,7 +179,7 @@ def _list_chosen_names(m: Machine, condition: ast.expr, key: str) -> list[str] |
         options, whole = list_elements(value)
     else:
         return None
-    texts = [read_constant_text(one) for one in options]
+    texts = [find_constant_text(one) for one in options]
     return [text for text in texts if text is not None] if whole and None not in texts else None
 
 
@@ -192,23 +192,23 @@ def select_turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[lis
     keys = [frame.key for frame in m.frames]
     if m.exhausted or len(set(keys)) < len(keys):
         # Of a function that calls itself, one turn is read for all.
-        return _join_elements(value), False, False
+        return _list_joined_elements(value), False, False
     limit = _PLAIN_TURNS if isinstance(value, Span) else MAX_UNROLLED if is_text else _MANY_TURNS
     size = (
         len(value.numbers) if isinstance(value, Span) else len(value.items) if isinstance(value, Items) else 0
     )
     decoding = (is_text or size > 8) and size <= MAX_UNROLLED and puts_text_together(loop)
     if size > limit and not decoding:
-        return _join_elements(value), False, False
+        return _list_joined_elements(value), False, False
     elements, whole = list_elements(value)
     return list(elements), whole, decoding
 
 
-def _join_elements(value: Value) -> list[Value]:
+def _list_joined_elements(value: Value) -> list[Value]:
     if isinstance(value, Span):
         return [Unknown(NAME)]
     elements, _ = list_elements(value)
-    return [join_all(elements)] if elements else []
+    return [build_union_of(elements)] if elements else []
 
 
 def puts_text_together(loop: Sequence[ast.AST]) -> bool:
@@ -235,13 +235,13 @@ def puts_text_together(loop: Sequence[ast.AST]) -> bool:
     return False
 
 
-def resolve_iterable(m: Machine, value: Value, node: ast.expr) -> Value:
+def evaluate_iterable(m: Machine, value: Value, node: ast.expr) -> Value:
     """Return what a loop over a value goes through."""
-    m.read_environment(value, node, "__iter__")
+    m.check_environment(value, node, "__iter__")
     if isinstance(value, Instance):
         method = attributes.find_special_method(value, "__iter__")
         if method is not None:
-            return m.call(method, Arguments([]), node)
+            return m.evaluate_call(method, Arguments([]), node)
     if isinstance(value, Ref) and value.name in _NAMESPACES:
         return Items([UNKNOWN], more=True)  # its names
     return value
@@ -269,7 +269,7 @@ _WHILE_TURNS: Final = 64
 _DECODING_TURNS: Final = 600
 
 
-def _execute_if(m: Machine, node: ast.If) -> Flow:
+def _read_if(m: Machine, node: ast.If) -> Flow:
     # `elif` nests in the tree; walked with a loop, a long chain cannot exhaust the stack.
     before = m.scope.names
     outcomes: list[tuple[dict[str, Value], Flow]] = []
@@ -277,9 +277,9 @@ def _execute_if(m: Machine, node: ast.If) -> Flow:
     while current is not None:
         m.evaluate(current.test)
         truth = m.find_truth(current.test)
-        m.scope.names = m.scope.branched()
+        m.scope.names = m.scope.build_branch_names()
         if truth is not False:
-            ended = m.execute(current.body) if truth else _execute_uncertain(m, current.body)
+            ended = m.read_block(current.body) if truth else _read_uncertain(m, current.body)
             outcomes.append((m.scope.names, ended))
         m.scope.names = before
         if truth:
@@ -289,27 +289,27 @@ def _execute_if(m: Machine, node: ast.If) -> Flow:
             m.steps += 1
             current = follow[0]
             continue
-        m.scope.names = m.scope.branched()
-        flow = _execute_uncertain(m, follow) if outcomes else m.execute(follow)
+        m.scope.names = m.scope.build_branch_names()
+        flow = _read_uncertain(m, follow) if outcomes else m.read_block(follow)
         outcomes.append((m.scope.names, flow))
         current = None
-    return _settle(m, outcomes)
+    return _update_from_outcomes(m, outcomes)
 
 
-def _execute_uncertain(m: Machine, block: Sequence[ast.stmt]) -> Flow:
+def _read_uncertain(m: Machine, block: Sequence[ast.stmt]) -> Flow:
     """Read a block that may not run."""
     m.uncertain += 1
     try:
-        return m.execute(block)
+        return m.read_block(block)
     finally:
         m.uncertain -= 1
 
 
-def _settle(m: Machine, outcomes: Sequence[tuple[dict[str, Value], Flow]]) -> Flow:
+def _update_from_outcomes(m: Machine, outcomes: Sequence[tuple[dict[str, Value], Flow]]) -> Flow:
     """Join the names of all ways; returns how the block ended, if each way ended like this."""
     merged = outcomes[0][0]
     for names, _ in outcomes[1:]:
-        merged = _merge(merged, names)
+        merged = _build_merged_names(merged, names)
     m.scope.names = merged
     flows = {flow for _, flow in outcomes}
     if len(flows) == 1:
@@ -319,79 +319,79 @@ def _settle(m: Machine, outcomes: Sequence[tuple[dict[str, Value], Flow]]) -> Fl
     return None
 
 
-def _merge(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
+def _build_merged_names(first: dict[str, Value], second: dict[str, Value]) -> dict[str, Value]:
     if first is second:
         return first
     merged = dict(first)
     for name, value in second.items():
         kept = merged.get(name)
-        merged[name] = value if kept is None else join(kept, value)
+        merged[name] = value if kept is None else build_union(kept, value)
     return merged
 
 
-def _execute_for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
-    value = resolve_iterable(m, m.evaluate(node.iter), node.iter)
+def _read_for(m: Machine, node: ast.For | ast.AsyncFor) -> Flow:
+    value = evaluate_iterable(m, m.evaluate(node.iter), node.iter)
     is_endless = (isinstance(value, Ref) and value.name in ENDLESS) or _is_endless_generator(m, node.iter)
     if is_endless and _grows(m, node):
         m.add("resource.endless", node, "a loop without an end adds to what it holds")
     elements, whole, decoding = select_turns(m, value, node.body)
     if not whole:
-        _read_loosely(m, node.body, node.target, join_all(elements))
-        m.execute(node.orelse)
+        _run_any_turns(m, node.body, node.target, build_union_of(elements))
+        m.read_block(node.orelse)
         return None
     if not elements:
         # What was added may not be followed.
-        _read_loosely(m, node.body, None, UNKNOWN)
+        _run_any_turns(m, node.body, None, UNKNOWN)
     has_end = any(isinstance(one, _ENDS) for part in node.body for one in list_nodes(part, _OWN_SCOPES))
     with m.patience(decoding=decoding):
         for element in elements:
             before = m.scope.names
             if has_end:
                 # Any turn may be the last one.
-                m.scope.names = m.scope.branched()
-            attributes.bind(m, node.target, element)
-            m.execute(node.body)
+                m.scope.names = m.scope.build_branch_names()
+            attributes.write_target(m, node.target, element)
+            m.read_block(node.body)
             if has_end:
-                m.scope.names = _merge(before, m.scope.names)
+                m.scope.names = _build_merged_names(before, m.scope.names)
             if m.exhausted:
-                _read_loosely(m, node.body, node.target, join_all(elements))
+                _run_any_turns(m, node.body, node.target, build_union_of(elements))
                 break
-    m.execute(node.orelse)
+    m.read_block(node.orelse)
     return None
 
 
-def _read_loosely(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> None:
+def _run_any_turns(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> None:
     """Read a loop's body for any turn: what it assigns may hold an earlier turn's value."""
     if body:
-        m.repeat(lambda: _read_any_turn(m, body, target, element), body[0])
+        m.read_repeatedly(lambda: _read_any_turn(m, body, target, element), body[0])
 
 
 def _read_any_turn(m: Machine, body: Sequence[ast.stmt], target: ast.expr | None, element: Value) -> Flow:
     before = m.scope.names
-    assigned = _find_assigned_names(body)
+    assigned = _list_assigned_names(body)
     for taint in (CLEAN, ANY):
         m.scope.names = dict(before)
         held = {name: value for name in assigned if (value := before.get(name)) is not None}
         for name, value in held.items():
-            m.scope.names[name] = join(value, Unknown(collect_taint(value) | taint))
+            m.scope.names[name] = build_union(value, Unknown(compute_taint(value) | taint))
         if target is not None:
-            attributes.bind(m, target, element)
-        m.execute(body)
+            attributes.write_target(m, target, element)
+        m.read_block(body)
         # A plain name that later turns replace by something else is none: then once more.
         if all(
             m.scope.names.get(name) is None or not _is_widened(value, m.scope.names[name])
             for name, value in held.items()
         ):
             break
-    m.scope.names = _merge(m.scope.names, before)
+    m.scope.names = _build_merged_names(m.scope.names, before)
     return None
 
 
 def _is_widened(before: Value, after: Value) -> bool:
-    return collect_taint(before) == NAME and not all(is_plain(option) for option in list_options(after))
+    return compute_taint(before) == NAME and not all(is_plain(option) for option in list_options(after))
 
 
-def _find_assigned_names(body: Sequence[ast.stmt]) -> set[str]:
+def _list_assigned_names(body: Sequence[ast.stmt]) -> set[str]:
     return {
         node.id
         for statement in body
@@ -400,16 +400,16 @@ def _find_assigned_names(body: Sequence[ast.stmt]) -> set[str]:
     }
 
 
-def _execute_while(m: Machine, node: ast.While) -> Flow:
+def _read_while(m: Machine, node: ast.While) -> Flow:
     is_endless = isinstance(node.test, ast.Constant) and node.test.value and _grows(m, node)
     if is_endless or grows_by_doubling(node):
         m.add("resource.endless", node, "a loop without an end adds to what it holds")
     decoding = puts_text_together(node.body)
     with m.patience(decoding=decoding):
-        is_finished = _execute_turns(m, node, _DECODING_TURNS if decoding else _WHILE_TURNS)
+        is_finished = _run_turns(m, node, _DECODING_TURNS if decoding else _WHILE_TURNS)
     if not is_finished:
-        _read_loosely(m, node.body, None, UNKNOWN)
-    m.execute(node.orelse)
+        _run_any_turns(m, node.body, None, UNKNOWN)
+    m.read_block(node.orelse)
     return None
 
 
@@ -430,7 +430,7 @@ def _grows(m: Machine, loop: ast.While | ast.For | ast.AsyncFor) -> bool:
     return grows_without_end(loop, [body for body in called if isinstance(body, list)])
 
 
-def _execute_turns(m: Machine, node: ast.While, most: int) -> bool:
+def _run_turns(m: Machine, node: ast.While, most: int) -> bool:
     """Read a loop's turns, `most` of them, while its condition is known; returns whether it ended itself."""
     for turn in range(most):
         condition = fold.evaluate_truth(m.evaluate(node.test))
@@ -438,73 +438,75 @@ def _execute_turns(m: Machine, node: ast.While, most: int) -> bool:
             return turn > 0
         if condition is None or isinstance(node.test, ast.Constant) or m.exhausted:
             break
-        if m.execute(node.body) is not None:
+        if m.read_block(node.body) is not None:
             break
     return False
 
 
-def _execute_try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
+def _read_try(m: Machine, node: ast.Try | ast.TryStar) -> Flow:
     before = m.scope.names
-    m.scope.names = m.scope.branched()
-    flow = m.execute(node.body)
+    m.scope.names = m.scope.build_branch_names()
+    flow = m.read_block(node.body)
     if flow is None:
-        flow = m.execute(node.orelse)
+        flow = m.read_block(node.orelse)
     outcomes: list[tuple[dict[str, Value], Flow]] = [(m.scope.names, flow)]
-    entered = _merge(before, m.scope.names)
+    entered = _build_merged_names(before, m.scope.names)
     for handler in node.handlers:
         m.scope.names = entered
-        m.scope.names = m.scope.branched()
+        m.scope.names = m.scope.build_branch_names()
         if handler.type is not None:
             m.evaluate(handler.type)
         if handler.name is not None:
-            m.scope.bind(handler.name, join_all([*m.raised, Unknown(CALLABLE if m.raised else ANY)]))
-        handled = _execute_uncertain(m, handler.body)
+            m.scope.write_name(
+                handler.name, build_union_of([*m.raised, Unknown(CALLABLE if m.raised else ANY)])
+            )
+        handled = _read_uncertain(m, handler.body)
         outcomes.append((m.scope.names, handled))
     if flow == "raise" and len(outcomes) > 1:
         outcomes = outcomes[1:]
-    ended = _settle(m, outcomes)
-    finally_ended = m.execute(node.finalbody)
+    ended = _update_from_outcomes(m, outcomes)
+    finally_ended = m.read_block(node.finalbody)
     return finally_ended or ended
 
 
-def _join_parts(value: Value) -> Value:
+def _build_union_of_parts(value: Value) -> Value:
     """Return a value that may be any part of this one."""
-    parts = list(islice(walk_parts(value), _MAX_PARTS + 1))
-    return join_all(parts if len(parts) <= _MAX_PARTS else [*parts[:_MAX_PARTS], Unknown(CALLABLE)])
+    parts = list(islice(iter_parts(value), _MAX_PARTS + 1))
+    return build_union_of(parts if len(parts) <= _MAX_PARTS else [*parts[:_MAX_PARTS], Unknown(CALLABLE)])
 
 
 # Parts of a value that a name in a pattern may get; of more it may get anything.
 _MAX_PARTS: Final = 1_000
 
 
-def _execute_match(m: Machine, node: ast.Match) -> Flow:
+def _read_match(m: Machine, node: ast.Match) -> Flow:
     subject = m.evaluate(node.subject)
     # A name in a pattern may get whatever the subject holds.
-    held = _join_parts(subject)
+    held = _build_union_of_parts(subject)
     before = m.scope.names
     outcomes: list[tuple[dict[str, Value], Flow]] = [(before, None)]
     for case in node.cases:
         m.scope.names = before
-        m.scope.names = m.scope.branched()
+        m.scope.names = m.scope.build_branch_names()
         for part in ast.walk(case.pattern):
             if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name is not None:
-                m.scope.bind(part.name, subject if part is case.pattern else held)
+                m.scope.write_name(part.name, subject if part is case.pattern else held)
             elif isinstance(part, ast.MatchMapping) and part.rest is not None:
-                m.scope.bind(part.rest, held)
+                m.scope.write_name(part.rest, held)
         if case.guard is not None:
             m.evaluate(case.guard)
-        flow = _execute_uncertain(m, case.body)
+        flow = _read_uncertain(m, case.body)
         outcomes.append((m.scope.names, flow))
-    return _settle(m, outcomes)
+    return _update_from_outcomes(m, outcomes)
 
 
 BRANCHES: Final[dict[type, Executor]] = {
-    ast.If: _execute_if,
-    ast.For: _execute_for,
-    ast.AsyncFor: _execute_for,
-    ast.While: _execute_while,
-    ast.Try: _execute_try,
-    ast.TryStar: _execute_try,
-    ast.Match: _execute_match,
+    ast.If: _read_if,
+    ast.For: _read_for,
+    ast.AsyncFor: _read_for,
+    ast.While: _read_while,
+    ast.Try: _read_try,
+    ast.TryStar: _read_try,
+    ast.Match: _read_match,
 }
 """The executor of each kind of compound statement that branches."""

@@ -112,7 +112,9 @@ def to_abstract(value: Any, taint: Taint = CLEAN, depth: int = 0) -> Value:
     raise NotKnown
 
 
-def fold(function: Callable[..., Any], arguments: Sequence[Value], named: dict[str, Value]) -> Value | None:
+def compute_call(
+    function: Callable[..., Any], arguments: Sequence[Value], named: dict[str, Value]
+) -> Value | None:
     """Apply a pure function to constants; None where that is not known."""
     try:
         values = [to_concrete(argument) for argument in arguments]
@@ -127,7 +129,7 @@ def fold(function: Callable[..., Any], arguments: Sequence[Value], named: dict[s
         return None
 
 
-def fold_method(
+def compute_method(
     receiver: Value, method: str, arguments: Sequence[Value], named: dict[str, Value]
 ) -> Value | None:
     """Apply a pure method of a text, number or container; None where that is not known."""
@@ -140,10 +142,10 @@ def fold_method(
         return None
     if method in _GROWING and not _is_growth_bounded(subject, method, arguments):
         return None
-    return fold(lambda *args, **kwargs: getattr(subject, method)(*args, **kwargs), arguments, named)
+    return compute_call(lambda *args, **kwargs: getattr(subject, method)(*args, **kwargs), arguments, named)
 
 
-def fold_binary(kind: type[ast.operator], left: Value, right: Value) -> Value | None:
+def compute_binary(kind: type[ast.operator], left: Value, right: Value) -> Value | None:
     """Return what an operator gives for two known values; None where that is not known."""
     apply = _OPERATORS.get(kind)
     if apply is None:
@@ -166,7 +168,7 @@ def fold_binary(kind: type[ast.operator], left: Value, right: Value) -> Value | 
         return None
 
 
-def fold_unary(kind: type[ast.unaryop], operand: Value) -> Value | None:
+def compute_unary(kind: type[ast.unaryop], operand: Value) -> Value | None:
     """Return what an operator gives for a known value; None where that is not known."""
     try:
         return to_abstract(_UNARY[kind](to_concrete(operand)), operand.taint)
@@ -174,7 +176,7 @@ def fold_unary(kind: type[ast.unaryop], operand: Value) -> Value | None:
         return None
 
 
-def fold_comparison(kind: type[ast.cmpop], left: Value, right: Value) -> Value | None:
+def compute_comparison(kind: type[ast.cmpop], left: Value, right: Value) -> Value | None:
     """Return what a comparison gives for two known values; None where that is not known."""
     apply = _COMPARISONS.get(kind)
     if apply is None:
@@ -234,24 +236,24 @@ def _are_too_large(values: Sequence[Any]) -> bool:
     )
 
 
-def _inflate(data: bytes, wbits: int = zlib.MAX_WBITS, bufsize: int = 0) -> bytes:
+def _decode_zlib(data: bytes, wbits: int = zlib.MAX_WBITS, bufsize: int = 0) -> bytes:
     del bufsize
-    return _unpack_stream(zlib.decompressobj(wbits), data)
+    return _decode_stream(zlib.decompressobj(wbits), data)
 
 
-def _gunzip(data: bytes) -> bytes:
-    return _unpack_stream(zlib.decompressobj(zlib.MAX_WBITS | 16), data)
+def _decode_gzip(data: bytes) -> bytes:
+    return _decode_stream(zlib.decompressobj(zlib.MAX_WBITS | 16), data)
 
 
-def _unpack_bzip2(data: bytes) -> bytes:
-    return _unpack_stream(bz2.BZ2Decompressor(), data)
+def _decode_bzip2(data: bytes) -> bytes:
+    return _decode_stream(bz2.BZ2Decompressor(), data)
 
 
-def _unpack_xz(data: bytes) -> bytes:
-    return _unpack_stream(lzma.LZMADecompressor(memlimit=_MAX_MEMORY), data)
+def _decode_xz(data: bytes) -> bytes:
+    return _decode_stream(lzma.LZMADecompressor(memlimit=_MAX_MEMORY), data)
 
 
-def _unpack_stream(decompressor: Any, data: bytes) -> bytes:
+def _decode_stream(decompressor: Any, data: bytes) -> bytes:
     """Return what a stream holds; a part of it would hide the rest.
 
     Raises:
@@ -263,7 +265,7 @@ def _unpack_stream(decompressor: Any, data: bytes) -> bytes:
     return content
 
 
-def _make_bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str = "strict") -> bytes:
+def _build_bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str = "strict") -> bytes:
     if isinstance(content, int):
         if content > MAX_SIZE:
             raise NotKnown
@@ -283,22 +285,22 @@ def _format_bounded(value: Any, specification: str = "") -> str:
     return format(value, specification)
 
 
-def _convert_to_text(content: Any = "", encoding: str | None = None, errors: str = "strict") -> str:
+def _build_str(content: Any = "", encoding: str | None = None, errors: str = "strict") -> str:
     if isinstance(content, bytes) and encoding is not None:
         return content.decode(encoding, errors)
     return str(content)
 
 
-def _substitute_plain(pattern: str, replacement: str, text: str) -> str:
+def _compute_plain_substitution(pattern: str, replacement: str, text: str) -> str:
     """Substitute as `re.sub` does, where neither side has a meaning of its own; others take any time."""
     if re.escape(pattern) != pattern or "\\" in replacement or not pattern:
         raise NotKnown
     return text.replace(pattern, replacement)
 
 
-def _decode(content: Any, encoding: str = "utf-8", errors: str = "strict") -> Any:
+def _decode_content(content: Any, encoding: str = "utf-8", errors: str = "strict") -> Any:
     if encoding.replace("_", "").replace("-", "").lower() in {"zlib", "zip", "bz2", "zlibcodec", "bz2codec"}:
-        return (_unpack_bzip2 if "bz2" in encoding else _inflate)(content)
+        return (_decode_bzip2 if "bz2" in encoding else _decode_zlib)(content)
     return codecs.decode(content, encoding, errors)
 
 
@@ -315,7 +317,7 @@ def _iter_product(*parts: Iterable[Any]) -> Iterator[Any]:
 _FOLDED: Final = KNOWLEDGE["folded"]
 
 
-def _resolve(name: str) -> Callable[..., Any]:
+def _load_function(name: str) -> Callable[..., Any]:
     owner, _, function = name.rpartition(".")
     holder = getattr(builtins, owner, None) or import_module(owner or "builtins")
     found: Callable[..., Any] = getattr(holder, function)
@@ -323,24 +325,24 @@ def _resolve(name: str) -> Callable[..., Any]:
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
-    **{name: _resolve(name) for name in split_entry(_FOLDED, "functions")},
-    "bytearray": _make_bounded_bytes,
-    "bytes": _make_bounded_bytes,
+    **{name: _load_function(name) for name in split_entry(_FOLDED, "functions")},
+    "bytearray": _build_bounded_bytes,
+    "bytes": _build_bounded_bytes,
     "format": _format_bounded,
     "memoryview": bytes,
     "pow": _compute_bounded_power,
-    "str": _convert_to_text,
+    "str": _build_str,
     "bytearray.fromhex": bytes.fromhex,
-    "codecs.decode": _decode,
+    "codecs.decode": _decode_content,
     "codecs.getdecoder": lambda name: name,
-    "zlib.decompress": _inflate,
-    "gzip.decompress": _gunzip,
+    "zlib.decompress": _decode_zlib,
+    "gzip.decompress": _decode_gzip,
     "gzip.compress": functools.partial(zlib.compress, wbits=31),
-    "bz2.decompress": _unpack_bzip2,
+    "bz2.decompress": _decode_bzip2,
     "bz2.compress": lambda data: bz2.compress(data, 1),
-    "lzma.decompress": _unpack_xz,
+    "lzma.decompress": _decode_xz,
     "lzma.compress": lambda data: lzma.compress(data, preset=0),
-    "re.sub": _substitute_plain,
+    "re.sub": _compute_plain_substitution,
     "itertools.chain": lambda *parts: list(itertools.chain(*parts)),
     "itertools.chain.from_iterable": lambda parts: list(itertools.chain.from_iterable(parts)),
     "itertools.islice": lambda items, *bounds: list(itertools.islice(items, *bounds)),

@@ -97,12 +97,12 @@ def grows_by_doubling(loop: ast.While) -> bool:
     nodes = _list_body_nodes(loop)
     if _leaves_or_waits(loop, nodes):
         return False
-    doubled = {name for statement in loop.body for name in _list_doubled_names(statement)}
+    doubled = {name for statement in loop.body for name in _iter_doubled_names(statement)}
     stored = [node.id for node in nodes if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)]
     kept = {name for name in doubled if stored.count(name) <= 1}
     if isinstance(loop.test, ast.Constant):
         return bool(kept and loop.test.value)
-    return _find_required_name(loop.test) in kept
+    return _get_required_name(loop.test) in kept
 
 
 def _list_body_nodes(loop: ast.While | ast.For | ast.AsyncFor) -> list[ast.AST]:
@@ -114,7 +114,7 @@ def _leaves_or_waits(loop: ast.While | ast.For | ast.AsyncFor, nodes: Iterable[a
     return bool(calls & _WAITING) or any(isinstance(node, _LEAVING) for node in nodes) or _breaks(loop.body)
 
 
-def _list_doubled_names(statement: ast.stmt) -> Iterator[str]:
+def _iter_doubled_names(statement: ast.stmt) -> Iterator[str]:
     """Yield the name that a statement puts twice its value into: `x += x`, `x = x + x`, `x.extend(x)`."""
     match statement:
         case ast.AugAssign(ast.Name(name), ast.Add(), ast.Name(added)) if name == added:
@@ -132,13 +132,13 @@ def _list_doubled_names(statement: ast.stmt) -> Iterator[str]:
             yield name
 
 
-def _find_required_name(test: ast.expr) -> str:
+def _get_required_name(test: ast.expr) -> str:
     """Return the name whose growth keeps a condition true: `x`, `len(x)`, `len(x) > 0`, `x != []`."""
     match test:
         case ast.Name(name) | ast.Call(ast.Name("len" | "bool"), [ast.Name(name)]):
             return name
         case ast.Compare(left, [ast.Gt() | ast.GtE() | ast.NotEq()], [_]):
-            return _find_required_name(left)
+            return _get_required_name(left)
         case ast.Compare(ast.Name(name), [ast.IsNot()], [_]):
             return name
         case _:

@@ -21,7 +21,7 @@ from typing import Final
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.parse import list_nodes
 from spanproof.sandbox.scanners.reader.state import Arguments
-from spanproof.sandbox.scanners.reader.values import Const, Items, Mapping, OneOf, Ref, Value, walk_parts
+from spanproof.sandbox.scanners.reader.values import Const, Items, Mapping, OneOf, Ref, Value, iter_parts
 from spanproof.sandbox.words import split_words
 
 _MODULES: Final = frozenset({"subprocess", "asyncio"})
@@ -34,12 +34,12 @@ _READS_NAMES: Final = split_words("exec eval compile globals locals vars dir _ge
 _CHANGING: Final = split_words("update setdefault")
 
 
-def find_handed_on(tree: ast.Module) -> frozenset[ast.expr]:
+def list_handed_on(tree: ast.Module) -> frozenset[ast.expr]:
     """Return the expressions that only make an environment for a program that is started."""
     nodes = list_nodes(tree)
     if any(_reads_names(node) for node in nodes):
         return frozenset()
-    starting = _find_starting_names(nodes)
+    starting = _list_starting_names(nodes)
     values = [
         keyword.value
         for node in nodes
@@ -48,7 +48,7 @@ def find_handed_on(tree: ast.Module) -> frozenset[ast.expr]:
         if keyword.arg == "env"
     ]
     names = {value.id for value in values if isinstance(value, ast.Name)}
-    used_otherwise = _find_other_uses(nodes, names, values)
+    used_otherwise = _list_other_uses(nodes, names, values)
     for node in nodes:
         if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
             name = node.targets[0].id
@@ -63,7 +63,7 @@ def _reads_names(node: ast.AST) -> bool:
     )
 
 
-def _find_starting_names(nodes: list[ast.AST]) -> set[str]:
+def _list_starting_names(nodes: list[ast.AST]) -> set[str]:
     """Return the dotted names that start programs, as the imports spell them and nothing else binds them."""
     starting: set[str] = set()
     bound: set[str] = set()
@@ -84,7 +84,7 @@ def _find_starting_names(nodes: list[ast.AST]) -> set[str]:
     return {name for name in starting if name not in bound and name.partition(".")[0] not in heads}
 
 
-def _find_other_uses(nodes: list[ast.AST], names: set[str], values: list[ast.expr]) -> set[str]:
+def _list_other_uses(nodes: list[ast.AST], names: set[str], values: list[ast.expr]) -> set[str]:
     """Return the names that are read in another way than for a program that is started."""
     harmless = {id(value) for value in values}
     for node in nodes:
@@ -127,7 +127,7 @@ def _get_dotted_name(node: ast.expr) -> str:
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """Judge the environment as a whole, handed to any call by itself or in a container, as read."""
-    if not any(one.__class__ is not Const and _holds_environment(one) for one in arguments.all()):
+    if not any(one.__class__ is not Const and _holds_environment(one) for one in arguments.list_all()):
         return
     handed = (
         {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
@@ -138,7 +138,7 @@ def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -
     ]
     for value in judged:
         if _holds_environment(value):
-            m.read_all_variables("os.environ", node)
+            m.handle_environment_read("os.environ", node)
 
 
 # Values in a container that are looked at.
@@ -150,5 +150,5 @@ def _holds_environment(value: Value) -> bool:
         return value.name == "os.environ"
     if not isinstance(value, (Items, Mapping, OneOf)):
         return False
-    parts = islice(walk_parts(value), _MOST_HELD)
+    parts = islice(iter_parts(value), _MOST_HELD)
     return any(isinstance(part, Ref) and part.name == "os.environ" for part in parts)

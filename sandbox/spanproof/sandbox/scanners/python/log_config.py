@@ -21,7 +21,7 @@ _LOG_CLASS: Final = re.compile(r"logging\.(?:handlers\.)?[A-Z]\w*")
 _NO_NAME: Final = re.compile(r"[^\w.]")
 
 
-def _judge_log_class(call: Call[Machine], built: Mapping) -> None:
+def _check_log_class(call: Call[Machine], built: Mapping) -> None:
     """Judge what a mapping of logging has built: the call of the class or function that it names."""
     factory = built.entries.get("()")
     named = factory if factory is not None else built.entries.get("class")
@@ -31,12 +31,12 @@ def _judge_log_class(call: Call[Machine], built: Mapping) -> None:
     if isinstance(named, Called) and not (isinstance(named, Ref) and _NO_NAME.search(named.name)):
         if not (isinstance(named, Ref) and _LOG_CLASS.fullmatch(named.name)):
             given = {key: one for key, one in built.entries.items() if key not in {"()", "class"}}
-            call.m.call(named, Arguments([], given), call.node)
+            call.m.evaluate_call(named, Arguments([], given), call.node)
     elif factory is not None:
         call.add("exec.dynamic", "a configuration of logging calls what it names")
 
 
-def _judge_log_config(call: Call[Machine], value: Value) -> Value | None:
+def _handle_log_config(call: Call[Machine], value: Value) -> Value | None:
     """Judge handlers of logging, as a mapping: files, hosts and classes."""
     pending = [value]
     for _ in range(512):
@@ -46,17 +46,17 @@ def _judge_log_config(call: Call[Machine], value: Value) -> Value | None:
         if isinstance(one, Items):
             pending.extend(one.items)
         elif isinstance(one, Mapping):
-            _judge_log_class(call, one)
+            _check_log_class(call, one)
             for key, entry in one.entries.items():
                 if key == "filename":
-                    call.judge_path(Action.WRITE, entry)
+                    call.check_path(Action.WRITE, entry)
                 elif key in {"host", "mailhost", "address"}:
-                    call.judge_host(entry)
+                    call.check_host(entry)
                 else:
                     pending.append(entry)
     call.add("too-complex", "configures more of logging than is read")
     return None
 
 
-CHECKS: Final[dict[str, Check]] = {"logconfig": _judge_log_config}
+CHECKS: Final[dict[str, Check]] = {"logconfig": _handle_log_config}
 """What judges each kind of effect of this module."""

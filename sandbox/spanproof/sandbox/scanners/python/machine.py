@@ -1,6 +1,6 @@
 """The reading of one Python program: evaluators of expressions, executors of statements, budgets of loops.
 
-`evaluate` gives the abstract value of an expression, `execute` reads statements in order; both dispatch by
+`evaluate` gives the abstract value of an expression, `read_block` reads statements in order; both dispatch by
 node class over the tables of `expressions` and `statements`.
 """
 
@@ -24,7 +24,7 @@ from spanproof.sandbox.scanners.python.parse import compute_column
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
 from spanproof.sandbox.scanners.reader.values import UNKNOWN, Const, Klass, Ref, Value
 from spanproof.sandbox.scanners.source import Place
-from spanproof.sandbox.scanners.sql_connections import strip_database
+from spanproof.sandbox.scanners.sql_connections import without_database
 from spanproof.sandbox.words import split_words
 
 Flow: TypeAlias = str | None
@@ -130,11 +130,11 @@ class Machine(Reader):
         evaluator = self.tables.expressions.get(node.__class__)
         return evaluator(self, node) if evaluator is not None else self._read_newer_syntax(node)
 
-    def execute(self, block: Sequence[ast.stmt]) -> Flow:
+    def read_block(self, block: Sequence[ast.stmt]) -> Flow:
         """Read statements in order; returns how the block ended early, if that is certain."""
         statements = self.tables.statements
         for statement in block:
-            self.count_step()
+            self.record_step()
             executor = statements.get(statement.__class__)
             if executor is None:
                 self._read_newer_syntax(statement)
@@ -148,7 +148,7 @@ class Machine(Reader):
         """Return what a test gives whenever it is reached; None where that is not known."""
         return self.conditions.find_truth(test) if self.conditions is not None else None
 
-    def name_unknown_path(self, value: Value) -> str:
+    def format_unknown_path(self, value: Value) -> str:
         """Return a name for a path that is known in part: the same for the same value alone."""
         if not any(value is one for one in self._unknown_paths):
             self._unknown_paths.append(value)
@@ -158,18 +158,18 @@ class Machine(Reader):
         """Return the line of a policy that allows a call; none does where its object is not known."""
         return "" if name.startswith("?") else format_addition("allowed_calls", name)
 
-    def read_all_variables(self, who: str, node: Any) -> bool:
+    def handle_environment_read(self, who: str, node: Any) -> bool:
         """Report that the environment as a whole is read, unless it is only handed on."""
-        return node not in self.handed_on and super().read_all_variables(who, node)
+        return node not in self.handed_on and super().handle_environment_read(who, node)
 
-    def call(self, function: Value, arguments: Arguments, node: ast.expr) -> Value:
+    def evaluate_call(self, function: Value, arguments: Arguments, node: ast.expr) -> Value:
         """Return what calling a value gives."""
         return self.tables.call(self, function, arguments, node)
 
-    def read_environment(self, value: Value, node: ast.expr, how: str = "copy") -> None:
+    def check_environment(self, value: Value, node: ast.expr, how: str = "copy") -> None:
         """Judge a value that may be the environment as a whole, where what is done to it reads all of it."""
         if isinstance(value, Ref) and value.name == "os.environ":
-            self.call(Ref(f"os.environ.{how}"), Arguments([]), node)
+            self.evaluate_call(Ref(f"os.environ.{how}"), Arguments([]), node)
 
     @contextmanager
     def patience(self, *, decoding: bool) -> Iterator[None]:
@@ -184,7 +184,7 @@ class Machine(Reader):
             if outermost:
                 self.soft_limit = self._plain_limit = before + (self.steps - started)
 
-    def end_patience(self) -> None:
+    def remove_patience(self) -> None:
         """Read what is inside a loop that decodes with the plain budget from here on."""
         self.soft_limit = self._plain_limit
 
@@ -193,7 +193,7 @@ class Machine(Reader):
         """Whether the steps for unrolling and inlining are spent."""
         return self.steps > self.soft_limit
 
-    def place(self, node: ast.AST) -> Place:
+    def get_place(self, node: ast.AST) -> Place:
         """Return the place of a node, in characters."""
         line = getattr(node, "lineno", 1)
         column = getattr(node, "col_offset", 0)
@@ -206,11 +206,11 @@ class Machine(Reader):
             compute_column(self._lines, end_line, end_column),
         )
 
-    def plain_name(self, name: str) -> str:
+    def format_name(self, name: str) -> str:
         """Return a resolved name as people write it."""
-        return strip_database(name).replace("()", "").removeprefix("?.")
+        return without_database(name).replace("()", "").removeprefix("?.")
 
-    def change_directory(self, path: str, call: ast.expr | None) -> None:
+    def update_directory(self, path: str, call: ast.expr | None) -> None:
         """Note a directory that relative paths may begin at, or begin at from here on.
 
         Args:
@@ -227,7 +227,7 @@ class Machine(Reader):
         outside = [one for one in entered if one.startswith(("/", "~")) and one not in self.directories]
         self.directories += outside[: max(0, _MOST_DIRECTORIES - len(self.directories))]
 
-    def begin_at_directories(self, pieces: Pieces) -> list[Pieces]:
+    def list_possible_paths(self, pieces: Pieces) -> list[Pieces]:
         """Return a path as it is from the work directory and, where it is relative, from each other one."""
         head = pieces[0]
         if head is None or head.startswith(("/", "~")):
@@ -247,23 +247,23 @@ class Machine(Reader):
             if isinstance(child, ast.expr):
                 self.evaluate(child)
             elif isinstance(child, ast.stmt):
-                self.execute([child])
+                self.read_block([child])
             else:
                 self._read_newer_syntax(child)
         return UNKNOWN
 
 
-def make_pass_through(*keywords: str) -> Model:
+def build_pass_through(*keywords: str) -> Model:
     """Return a model that gives its first argument, by whichever of these names it is given."""
 
     def model(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-        given = (arguments.get(0, keyword) for keyword in keywords)
+        given = (arguments.find(0, keyword) for keyword in keywords)
         return next((one for one in given if one is not None), None)
 
     return model
 
 
-def make_constant_model(value: Value) -> Model:
+def build_constant_model(value: Value) -> Model:
     """Return a model that gives the same whatever the arguments."""
 
     def model(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:

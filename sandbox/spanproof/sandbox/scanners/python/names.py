@@ -60,7 +60,7 @@ _LOADERS: Final = frozenset({"__loader__", "__spec__"})
 @lru_cache(maxsize=4096)
 def normalise_name(name: str) -> str:
     """Return the one spelling of a dotted name."""
-    name = _strip_builtins(_rename_module(name))
+    name = _without_builtins(_normalise_module(name))
     parts = name.split(".")
     for index in range(len(parts) - 1, 0, -1):
         if parts[index] in _LOADERS:
@@ -80,13 +80,13 @@ def normalise_name(name: str) -> str:
     return name
 
 
-def _rename_module(name: str) -> str:
+def _normalise_module(name: str) -> str:
     """Return a name with its module spelled as the catalogue does: `posix.system` is `os.system`."""
     head, dot, tail = name.partition(".")
     return _SAME_MODULE[head] + (dot + tail if dot else "") if head in _SAME_MODULE else name
 
 
-def _strip_builtins(name: str) -> str:
+def _without_builtins(name: str) -> str:
     """Return the name of a built-in function without its module."""
     if not name.startswith("builtins."):
         return name
@@ -110,6 +110,6 @@ def _is_column(parts: list[str], index: int) -> bool:
     return parts[0] == "?" or (parts[0] == "pandas" and any("(" in part for part in parts[:index]))
 
 
-def find_top_module(name: str) -> str:
+def get_top_module(name: str) -> str:
     """Return the top-level module of a canonical name."""
     return name.partition(".")[0].removesuffix("()")

@@ -18,7 +18,7 @@ from spanproof.sandbox.scanners.reader.values import Scope
 _MOST_PARTS: Final = 16
 
 
-def read_own_modules(m: Machine, module: str, node: ast.stmt | ast.expr) -> None:
+def check_own_modules(m: Machine, module: str, node: ast.stmt | ast.expr) -> None:
     """Read the files that an import runs and that the program wrote, those of packages on the way too."""
     files = m.context.own_files
     if not files.list_written():
@@ -35,10 +35,10 @@ def read_own_modules(m: Machine, module: str, node: ast.stmt | ast.expr) -> None
                 m.add("exec.dynamic", node, f"imports {name}, which the program wrote, with unknown content")
             elif (path, text) not in m.imported_files:
                 m.imported_files.add((path, text))
-                _read_module(m, name, text, node)
+                _check_module(m, name, text, node)
 
 
-def _read_module(m: Machine, name: str, text: str, node: ast.stmt | ast.expr) -> None:
+def _check_module(m: Machine, name: str, text: str, node: ast.stmt | ast.expr) -> None:
     """Read a module's code in a scope of its own, and keep its names as those of the module."""
     parsed = m.parse(text)
     if parsed is None or m.context.depth >= MAX_NESTING or m.exhausted:
@@ -47,10 +47,10 @@ def _read_module(m: Machine, name: str, text: str, node: ast.stmt | ast.expr) ->
     for part in ast.walk(parsed):  # what is found in it later is at the import as well
         ast.copy_location(part, node)
     outer, context = m.scope, m.context
-    m.scope, m.context = Scope(), context.nested(m.place(node), f"imports {name}: ")
+    m.scope, m.context = Scope(), context.build_nested(m.get_place(node), f"imports {name}: ")
     try:
-        m.execute(parsed.body)
+        m.read_block(parsed.body)
         for defined, value in m.scope.names.items():
-            m.store(m.overrides, normalise_name(f"{name}.{defined}"), value)
+            m.write_value(m.overrides, normalise_name(f"{name}.{defined}"), value)
     finally:
         m.scope, m.context = outer, context

@@ -57,7 +57,7 @@ class Parsed:
     is_repaired: bool = False
 
 
-def parse(text: str) -> Parsed:
+def parse_program(text: str) -> Parsed:
     """Parse a program; lines that do not parse are left out, as few as can be found quickly."""
     try:
         return Parsed(_parse_tree(text))
@@ -67,10 +67,10 @@ def parse(text: str) -> Parsed:
         return _parse_repaired(text)
 
 
-def parse_strictly(text: str) -> ast.Module | None:
+def find_tree(text: str) -> ast.Module | None:
     """Parse nested source; None where it does not parse."""
     try:
-        return _parse_tree(_clean(text))
+        return _parse_tree(_normalise_characters(text))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -122,14 +122,14 @@ def _parse_tree(text: str) -> ast.Module:
 _own_filter: list[object] = [None]
 
 
-def _clean(text: str) -> str:
+def _normalise_characters(text: str) -> str:
     """Replace characters no parser takes, one for one so that columns stay."""
     text = text.replace("\0", " ")
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _parse_repaired(text: str) -> Parsed:
-    lines = _clean(text).split("\n")
+    lines = _normalise_characters(text).split("\n")
     if any(_PROMPT.match(line) for line in lines):
         lines = [_PROMPT.sub("", line) if _PROMPT.match(line) else "" for line in lines]
     commands: dict[int, str] = {}
@@ -137,7 +137,7 @@ def _parse_repaired(text: str) -> Parsed:
         magic = _MAGIC.match(line)
         if magic is not None:
             indent = line[: len(line) - len(line.lstrip())]
-            command = _derive_command(magic[1], magic[2].strip())
+            command = _find_command(magic[1], magic[2].strip())
             if magic[1] == "%%" and _CELL_MAGICS.match(magic[2]):
                 commands[index + 1] = "\n".join(lines[index + 1 :])
                 lines[index + 1 :] = [""] * len(lines[index + 1 :])
@@ -160,7 +160,7 @@ def _parse_repaired(text: str) -> Parsed:
         if at < 0:
             break
         dropped.append(at + 1)
-        lines[at] = _make_stand_in(lines[at])
+        lines[at] = _build_stand_in(lines[at])
     return Parsed(None, commands, dropped)
 
 
@@ -168,7 +168,7 @@ def _parse_repaired(text: str) -> Parsed:
 _TIMED = re.compile(r"(?:timeit|time|prun|debug)\b(?:\s+-\w+(?:\s+\d+)?)*\s*(.*)$")
 
 
-def _derive_command(mark: str, text: str) -> str | None:
+def _find_command(mark: str, text: str) -> str | None:
     """Return the shell command that a line of a notebook means."""
     if mark.startswith("!"):
         return text
@@ -176,7 +176,7 @@ def _derive_command(mark: str, text: str) -> str | None:
     return _AS_COMMANDS[name] + rest if name in _AS_COMMANDS else None
 
 
-def _make_stand_in(line: str) -> str:
+def _build_stand_in(line: str) -> str:
     """Return what keeps a block whole where a line is left out; a second failure empties the line."""
     indent = line[: len(line) - len(line.lstrip())]
     return "" if line.strip() == "pass" else indent + "pass"

@@ -35,10 +35,10 @@ from spanproof.sandbox.scanners.reader.values import (
     Scope,
     Unknown,
     Value,
-    collect_taint,
-    join_all,
+    build_union_of,
+    compute_taint,
+    find_constant_text,
     list_options,
-    read_constant_text,
     to_pieces,
 )
 
@@ -60,11 +60,11 @@ _YAML_CODE = re.compile(r"!!python/|tag:yaml\.org,2002:python/|!<tag:yaml")
 _TEXT_METHODS: Final = (".split", ".splitlines", ".strip", ".lower", ".upper")
 
 
-def _judge_code(call: Call[Machine], value: Value) -> Value | None:
+def _handle_code(call: Call[Machine], value: Value) -> Value | None:
     """Judge `exec`, `eval` and their like: what folds to source is read in its turn."""
     if isinstance(value, Ref) and call.name.startswith("timeit.") and value.name.endswith(_TEXT_METHODS):
         return None
-    namespaces = [call.arguments.get(index, name) for index, name in ((1, "globals"), (2, "locals"))]
+    namespaces = [call.arguments.find(index, name) for index, name in ((1, "globals"), (2, "locals"))]
     given = [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
     if not given:
         return _run_source(call.m, call.name, value, call.node)
@@ -79,10 +79,10 @@ def _judge_code(call: Call[Machine], value: Value) -> Value | None:
         call.m.scope = outer
 
 
-def _judge_expression(call: Call[Machine], value: Value) -> Value | None:
+def _handle_expression(call: Call[Machine], value: Value) -> Value | None:
     """Judge a formula over columns: Python, where it calls or goes through attributes."""
-    call.m.judge_statement(value, call.name, call.node)
-    text = read_constant_text(value)
+    call.m.check_statement(value, call.name, call.node)
+    text = find_constant_text(value)
     if text is not None and ("@" in text or "__" in text or "(" in text):
         source = re.sub(r"`[^`]*`", "column", text.replace("@", "")).strip()
         if call.m.parse(source) is not None:
@@ -92,7 +92,7 @@ def _judge_expression(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_examples(call: Call[Machine], value: Value) -> Value | None:
+def _handle_examples(call: Call[Machine], value: Value) -> Value | None:
     """Read the examples in the program's documentation, as the interpreter would run them."""
     lines = [found[1] for found in _EXAMPLE.finditer(call.m.text)]
     if lines:
@@ -100,7 +100,7 @@ def _judge_examples(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_annotations(call: Call[Machine], value: Value) -> Value | None:
+def _handle_annotations(call: Call[Machine], value: Value) -> Value | None:
     """Read the annotations in the program that are text, as what resolves them evaluates them."""
     module = call.m.parse(call.m.text)
     for one in ast.walk(module) if module is not None else ():
@@ -110,30 +110,30 @@ def _judge_annotations(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_pickle_file(call: Call[Machine], value: Value) -> Value | None:
+def _handle_pickle_file(call: Call[Machine], value: Value) -> Value | None:
     """Judge unpickling from a file object; one over known bytes is read like them."""
     own = list_own_objects(call.m, value)
     if own:
-        return join_all(judge_own_pickle(call.m, one, call.node) for one in own)
+        return build_union_of(evaluate_own_pickle(call.m, one, call.node) for one in own)
     inner = value.owner if isinstance(value, Ref) and value.name == "io.BytesIO()" else None
-    _judge_unpickling(call, inner if inner is not None else value)
+    _handle_unpickling(call, inner if inner is not None else value)
     return None
 
 
-def _judge_yaml(call: Call[Machine], value: Value) -> Value | None:
+def _handle_yaml(call: Call[Machine], value: Value) -> Value | None:
     """Judge `yaml.load`, harmless with a safe loader."""
-    loader = call.arguments.get(1, "Loader") or UNKNOWN
+    loader = call.arguments.find(1, "Loader") or UNKNOWN
     if all(isinstance(one, Ref) and "Safe" in one.name for one in list_options(loader)):
         return None
-    return _judge_unsafe_yaml(call, value)
+    return _handle_unsafe_yaml(call, value)
 
 
-def _judge_unsafe_yaml(call: Call[Machine], value: Value) -> Value | None:
+def _handle_unsafe_yaml(call: Call[Machine], value: Value) -> Value | None:
     """Judge a YAML loader that builds any object."""
     if isinstance(value, Const) and isinstance(value.value, str):
         if _YAML_CODE.search(value.value):
             call.add("deserialize.code", f"{call.name} builds objects a YAML text names")
-    elif "network" in collect_taint(value):
+    elif "network" in compute_taint(value):
         call.add("deserialize.code", f"{call.name} builds any object from what came over the network")
     else:
         call.add("deserialize.untrusted", f"{call.name} can build any object")
@@ -160,7 +160,7 @@ def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
     if outer.depth >= MAX_NESTING:
         m.add("exec.payload", node, f"{who} runs code hidden {MAX_NESTING} layers deep")
         return UNKNOWN
-    m.context = outer.nested(m.place(node), f"{who} runs code: ")
+    m.context = outer.build_nested(m.get_place(node), f"{who} runs code: ")
     try:
         module = m.parse(text.strip() if who == "eval" else text)
         if module is None or (m.exhausted and outer.depth):
@@ -169,19 +169,19 @@ def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
         # Reading it counts as unrolling: payloads must not buy time.
         body = module.body
         if body and isinstance(body[-1], ast.Expr):
-            m.execute(body[:-1])
+            m.read_block(body[:-1])
             result = m.evaluate(body[-1].value)
             return result if who != "exec" else Const(None)
-        m.execute(body)
+        m.read_block(body)
         return Const(None)
     finally:
         m.context = outer
 
 
-def _judge_unpickling(call: Call[Machine], value: Value) -> Value | None:
+def _handle_unpickling(call: Call[Machine], value: Value) -> Value | None:
     """Judge unpickling by what the pickle would call."""
     if isinstance(value, Ref) and value.name == "pickle.dumps()" and value.owner is not None:
-        return judge_own_pickle(call.m, value.owner, call.node)
+        return evaluate_own_pickle(call.m, value.owner, call.node)
     if isinstance(value, Const) and isinstance(value.value, bytes | str):
         data = value.value.encode("latin-1", "replace") if isinstance(value.value, str) else value.value
         names, whole = _list_pickled_names(data)
@@ -198,7 +198,7 @@ def _judge_unpickling(call: Call[Machine], value: Value) -> Value | None:
     return Unknown(value.taint)
 
 
-def judge_own_pickle(m: Machine, value: Value, node: ast.expr) -> Value:
+def evaluate_own_pickle(m: Machine, value: Value, node: ast.expr) -> Value:
     """Judge loading what the program itself dumped: an object's `__reduce__` gives the function called."""
     if not isinstance(value, Instance):
         return value
@@ -206,12 +206,12 @@ def judge_own_pickle(m: Machine, value: Value, node: ast.expr) -> Value:
         method = attributes.find_special_method(value, name)
         if method is None:
             continue
-        for reduced in list_options(m.call(method, Arguments([]), node)):
+        for reduced in list_options(m.evaluate_call(method, Arguments([]), node)):
             if isinstance(reduced, Items) and len(reduced.items) >= 2 and isinstance(reduced.items[1], Items):
                 called = reduced.items[0]
                 name = called.name if isinstance(called, Ref) else "a function"
                 m.add("deserialize.code", node, f"unpickling calls {name}")
-                m.call(called, Arguments(list(reduced.items[1].items), {}), node)
+                m.evaluate_call(called, Arguments(list(reduced.items[1].items), {}), node)
     return value
 
 
@@ -237,33 +237,33 @@ def _list_pickled_names(data: bytes) -> tuple[list[str], bool]:
     return names, True
 
 
-def _judge_argv(call: Call[Machine], value: Value) -> Value | None:
+def _handle_argv(call: Call[Machine], value: Value) -> Value | None:
     """Judge a program with its arguments, as a list or as a line."""
     m, outer = call.m, call.m.context
     given_by_place = (one for one in call.arguments.positional[2:] if isinstance(one, Mapping))
     environment = call.arguments.named.get("env") or next(given_by_place, None)
     if isinstance(environment, Mapping):
-        m.judge_variables(environment.entries.items(), call.name, call.node)
+        m.check_variables(environment.entries.items(), call.name, call.node)
         given = {name for name in environment.entries if isinstance(name, str)}
         m.context = replace(outer, variables=outer.variables | given, owns_environment=not environment.rest)
     try:
-        _judge_program(call, value)
+        _check_program(call, value)
     finally:
         m.context = outer
     return None
 
 
-def _judge_program(call: Call[Machine], value: Value) -> None:
+def _check_program(call: Call[Machine], value: Value) -> None:
     shell = call.arguments.named.get("shell")
     if isinstance(value, Items) and isinstance(shell, Const) and shell.value and value.items:
-        _run(call, to_pieces(value.items[0]), value)
+        _run_line(call, to_pieces(value.items[0]), value)
     elif isinstance(value, Items):
         _run_words(call, value)
     else:
-        _run(call, to_pieces(value), value)
+        _run_line(call, to_pieces(value), value)
 
 
-def _judge_spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
+def _handle_spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
     # os.execl(path, arg0, arg1, …): the program's own name is given twice.
     rest = call.arguments.positional[call.effect.position + 2 :]
     rest = [one for one in rest if not isinstance(one, Mapping)]
@@ -271,19 +271,21 @@ def _judge_spawn_arguments(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_tool(call: Call[Machine], value: Value) -> Value | None:
+def _handle_tool(call: Call[Machine], value: Value) -> Value | None:
     """Judge a function that does what a tool of the command line does: `pytest.main`."""
     call.m.run_command((call.effect.keyword,), CLEAN, call.name, call.node)
     return None
 
 
-def _judge_template(call: Call[Machine], value: Value) -> Value | None:
+def _handle_template(call: Call[Machine], value: Value) -> Value | None:
     """Judge a template that the program renders itself, where its text is known."""
     text = to_whole_text(value)
     if "{{" not in text and "{%" not in text:
         return None
     try:
-        nested.scan("jinja", call.m.context.nested(call.m.place(call.node), f"{call.who} renders: "), text)
+        nested.scan(
+            "jinja", call.m.context.build_nested(call.m.get_place(call.node), f"{call.who} renders: "), text
+        )
     except ImportError:
         # Jinja comes with the server, not with the guard alone.
         if "__" in text:
@@ -293,25 +295,25 @@ def _judge_template(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_spawn(call: Call[Machine], value: Value) -> Value | None:
+def _handle_spawn(call: Call[Machine], value: Value) -> Value | None:
     rest = call.arguments.positional[call.effect.position + 1 :]
     _run_words(call, Items([value, *rest], more=call.arguments.more))
     return None
 
 
 def _run_words(call: Call[Machine], words: Items) -> None:
-    _run(call, build_command_line(words.items, more=words.more), words)
+    _run_line(call, build_command_line(words.items, more=words.more), words)
 
 
-def _run(call: Call[Machine], line: Pieces, value: Value) -> None:
-    call.m.run_command(line, collect_taint(value), call.name, call.node)
+def _run_line(call: Call[Machine], line: Pieces, value: Value) -> None:
+    call.m.run_command(line, compute_taint(value), call.name, call.node)
 
 
 CHECKS: Final[dict[str, Check]] = {
-    "argv": _judge_argv, "spawnv": _judge_spawn_arguments, "spawn": _judge_spawn, "code": _judge_code,
-    "pickle": _judge_unpickling, "picklefile": _judge_pickle_file, "yaml": _judge_yaml,
-    "unsafeyaml": _judge_unsafe_yaml, "expression": _judge_expression, "doctest": _judge_examples,
-    "annotations": _judge_annotations, "tool": _judge_tool,
-    "template": _judge_template,
+    "argv": _handle_argv, "spawnv": _handle_spawn_arguments, "spawn": _handle_spawn, "code": _handle_code,
+    "pickle": _handle_unpickling, "picklefile": _handle_pickle_file, "yaml": _handle_yaml,
+    "unsafeyaml": _handle_unsafe_yaml, "expression": _handle_expression, "doctest": _handle_examples,
+    "annotations": _handle_annotations, "tool": _handle_tool,
+    "template": _handle_template,
 }  # fmt: skip
 """What judges each way to run what a value holds."""

@@ -71,7 +71,7 @@ def _get_last_word(name: str) -> str:
     return name.rpartition(".")[2].removesuffix("()")
 
 
-def _index_acting_words() -> dict[str, frozenset[str]]:
+def _build_acting_words() -> dict[str, frozenset[str]]:
     """Return the words by which a plain module acts, with the modules; by "" any object does."""
     owners: defaultdict[str, set[str]] = defaultdict(set)
     modelled = [name for entry in known.KNOWLEDGE["models"].values() for name in entry.split()]
@@ -91,7 +91,7 @@ def _index_acting_words() -> dict[str, frozenset[str]]:
     return {word: frozenset(tops) for word, tops in owners.items()}
 
 
-def _index_file_words() -> dict[str, Action]:
+def _build_file_words() -> dict[str, Action]:
     """Return the words by which calls do no more than open the file that their first argument names."""
     effects: defaultdict[str, set[Effect]] = defaultdict(set)
     for name, listed in (*known.SINKS.items(), *known.METHOD_SINKS.items()):
@@ -106,8 +106,8 @@ def _index_file_words() -> dict[str, Action]:
     return files
 
 
-_ACTING: Final = _index_acting_words()
-_FILES: Final = _index_file_words()
+_ACTING: Final = _build_acting_words()
+_FILES: Final = _build_file_words()
 _SIZED: Final = {
     _get_last_word(name) for name, found in known.SINKS.items() if _SIZE_KINDS & {one.kind for one in found}
 }
@@ -223,7 +223,7 @@ def _opens_inside(call: ast.Call, boundary: Boundary) -> bool:
     text = _read_text(path)
     if action is Action.WRITE and text.endswith(".py"):
         return False  # it may be imported
-    return text != "" and boundary.path(action, (text,)) is None
+    return text != "" and boundary.evaluate_path(action, (text,)) is None
 
 
 def _read_text(node: ast.expr) -> str:

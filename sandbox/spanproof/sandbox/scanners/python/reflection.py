@@ -14,7 +14,7 @@ from typing import Final
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model
 from spanproof.sandbox.scanners.python.names import normalise_name
-from spanproof.sandbox.scanners.python.own_modules import read_own_modules
+from spanproof.sandbox.scanners.python.own_modules import check_own_modules
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -29,84 +29,84 @@ from spanproof.sandbox.scanners.reader.values import (
     Ref,
     Unknown,
     Value,
-    collect_taint,
-    join,
-    join_all,
+    build_union,
+    build_union_of,
+    compute_taint,
+    find_constant_text,
     list_elements,
     list_options,
-    read_constant_text,
 )
 
 
-def model_mapping_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def evaluate_mapping_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return what `dict.get` and its kin give."""
     owner = function.owner
-    key = arguments.get(0)
+    key = arguments.find(0)
     if not isinstance(owner, Mapping) or key is None:
         return None
     try:
         found = owner.entries.get(fold.to_concrete(key))
     except (fold.NotKnown, TypeError):
-        return join_all([*owner.entries.values(), *owner.rest, arguments.get(1) or Const(None)])
+        return build_union_of([*owner.entries.values(), *owner.rest, arguments.find(1) or Const(None)])
     if found is not None:
         return found
-    default = arguments.get(1) or Const(None)
-    return join(default, join_all(owner.rest)) if owner.rest else default
+    default = arguments.find(1) or Const(None)
+    return build_union(default, build_union_of(owner.rest)) if owner.rest else default
 
 
-def _model_getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, name = arguments.get(0), arguments.get(1)
+def _evaluate_getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    owner, name = arguments.find(0), arguments.find(1)
     if owner is None or name is None:
         return None
     found: list[Value] = []
     for option in list_options(name):
-        text = read_constant_text(option)
+        text = find_constant_text(option)
         if text is not None:
             found.append(attributes.load_attribute(m, owner, text, node))
         elif isinstance(owner, Ref) and owner.name in m.sensitive:
             m.add("attribute.dynamic", node, f"takes an attribute that is not known out of {owner.name}")
             found.append(UNKNOWN)
         else:
-            found.append(Unknown(collect_taint(owner)))
-    return join_all(found)
+            found.append(Unknown(compute_taint(owner)))
+    return build_union_of(found)
 
 
-def _model_getattribute(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_getattribute(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.name.rpartition(".")[0]
     if owner in {"object", "type", "super()"}:
-        return _model_getattr(m, function, arguments, node)
-    return _model_getattr(m, function, Arguments([Ref(owner), *arguments.positional], {}), node)
+        return _evaluate_getattr(m, function, arguments, node)
+    return _evaluate_getattr(m, function, Arguments([Ref(owner), *arguments.positional], {}), node)
 
 
-def _model_setattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner, name, value = arguments.get(0), read_constant_text(arguments.get(1)), arguments.get(2)
+def _evaluate_setattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    owner, name, value = arguments.find(0), find_constant_text(arguments.find(1)), arguments.find(2)
     if owner is not None and value is not None:
-        attributes.store_attribute(m, owner, name, value, node)
+        attributes.write_attribute(m, owner, name, value, node)
     return Const(None)
 
 
-def _model_import_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    name = arguments.get(0, "name")
+def _evaluate_import_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    name = arguments.find(0, "name")
     if name is None:
         return None
     found: list[Value] = []
     for option in list_options(name):
-        text = read_constant_text(option)
+        text = find_constant_text(option)
         if text is None:
             m.add("attribute.dynamic", node, f"{function.name} imports a module that is not known")
             found.append(UNKNOWN)
             continue
-        read_own_modules(m, text, node)
+        check_own_modules(m, text, node)
         top = text.partition(".")[0]
-        plain = function.name == "__import__" and arguments.get(3, "fromlist") is None
+        plain = function.name == "__import__" and arguments.find(3, "fromlist") is None
         found.append(Ref(normalise_name(top if plain else text)))
         if top in m.context.boundary.policy.denied_modules:
             m.add("module.odd", node, f"imports {text}, whose calls the policy denies")
-    return join_all(found)
+    return build_union_of(found)
 
 
-def _model_vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    owner = arguments.get(0)
+def _evaluate_vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    owner = arguments.find(0)
     if owner is None:
         return Ref("vars()", CALLABLE)
     if isinstance(owner, Ref):
@@ -116,25 +116,27 @@ def _model_vars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
     return None
 
 
-def _model_namespace_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_namespace_get(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner = function.name.rpartition(".")[0]
-    key = arguments.get(0)
+    key = arguments.find(0)
     if key is None:
         return None
     if owner in {"globals()", "locals()", "vars()", "sys.modules"} or owner.endswith(".__dict__"):
         return attributes.load_item(m, Ref(owner), key, node)
     if function.owner is not None and isinstance(function.owner, Mapping):
-        return model_mapping_get(m, function, arguments, node)
+        return evaluate_mapping_get(m, function, arguments, node)
     return None
 
 
-def _model_getter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_getter(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return what `attrgetter`, `itemgetter` and `methodcaller` make, which is called with its owner."""
     return Partial(Ref(f"{function.name}()"), list(arguments.positional), dict(arguments.named))
 
 
-def _model_attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    name, owner = read_constant_text(arguments.get(0)), arguments.get(1)
+def _evaluate_attrgetter_call(
+    m: Machine, function: Ref, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    name, owner = find_constant_text(arguments.find(0)), arguments.find(1)
     if name is None or owner is None:
         return None
     for part in name.split("."):
@@ -142,59 +144,67 @@ def _model_attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node
     return owner
 
 
-def _model_itemgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    key, owner = arguments.get(0), arguments.get(1)
+def _evaluate_itemgetter_call(
+    m: Machine, function: Ref, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    key, owner = arguments.find(0), arguments.find(1)
     return None if key is None or owner is None else attributes.load_item(m, owner, key, node)
 
 
-def _model_methodcaller_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    name = read_constant_text(arguments.get(0))
+def _evaluate_methodcaller_call(
+    m: Machine, function: Ref, arguments: Arguments, node: ast.expr
+) -> Value | None:
+    name = find_constant_text(arguments.find(0))
     if name is None or len(arguments.positional) < 2:
         return None
     owner = arguments.positional[-1]
     method = attributes.load_attribute(m, owner, name, node)
-    return m.call(method, Arguments(arguments.positional[1:-1], arguments.named, arguments.more), node)
+    return m.evaluate_call(
+        method, Arguments(arguments.positional[1:-1], arguments.named, arguments.more), node
+    )
 
 
-def _model_partial(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_partial(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if not arguments.positional:
         return None
     return Partial(arguments.positional[0], arguments.positional[1:], arguments.named)
 
 
-def _model_kept_owner(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    value = arguments.get(0)
+def _evaluate_kept_owner(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    value = arguments.find(0)
     return Ref(f"{function.name}()", CLEAN, value) if value is not None else None
 
 
-def _model_named_tuple(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    given = arguments.get(1, "field_names")
-    text = read_constant_text(given)
+def _evaluate_named_tuple(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    given = arguments.find(1, "field_names")
+    text = find_constant_text(given)
     names: list[str | None] = list(text.replace(",", " ").split()) if text is not None else []
     if isinstance(given, Items):
-        names = [read_constant_text(item) for item in given.items]
+        names = [find_constant_text(item) for item in given.items]
     return Klass(
-        read_constant_text(arguments.get(0)) or "?", [], {}, [name for name in names if name is not None]
+        find_constant_text(arguments.find(0)) or "?", [], {}, [name for name in names if name is not None]
     )
 
 
-def _model_load_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_load_module(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return what `find_spec('os').loader.load_module()` gives."""
     return Ref(normalise_name(function.name.partition(".loader")[0]))
 
 
-def _model_dumps(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    value = arguments.get(0)
+def _evaluate_dumps(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    value = arguments.find(0)
     return Ref("pickle.dumps()", CLEAN, value) if value is not None else None
 
 
-def _model_pickle_encoding(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_pickle_encoding(
+    m: Machine, function: Ref, arguments: Arguments, node: ast.expr
+) -> Value | None:
     """Return a pickle the program made as it is: loading it encoded or compressed gives the same object."""
-    value = arguments.get(0)
+    value = arguments.find(0)
     return value if isinstance(value, Ref) and value.name == "pickle.dumps()" else None
 
 
-def _model_super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     for frame in reversed(m.frames):
         receiver = m.scope.find("self")
         if isinstance(receiver, Instance) and frame is not None:
@@ -206,87 +216,91 @@ def _model_super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr
     return None
 
 
-def _model_type(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_type(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     if len(arguments.positional) == 3 and isinstance(arguments.positional[2], Mapping):
-        name = read_constant_text(arguments.positional[0]) or "?"
+        name = find_constant_text(arguments.positional[0]) or "?"
         bases, _ = list_elements(arguments.positional[1])
         members = {str(key): value for key, value in arguments.positional[2].entries.items()}
         return Klass(name, list(bases), members, [])
-    value = arguments.get(0)
+    value = arguments.find(0)
     if isinstance(value, Instance):
         return value.klass
     return Ref("type") if value is not None else None
 
 
-def _model_resolve_name(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    text = read_constant_text(arguments.get(0))
+def _evaluate_resolve_name(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+    text = find_constant_text(arguments.find(0))
     return None if text is None else Ref(normalise_name(text.replace(":", ".")))
 
 
-def _model_entry_point(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_entry_point(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return an entry point of the program's own, which loads the object that its value names."""
     instance = Instance(Klass("EntryPoint", [], {}, []))
     for index, name in enumerate(("name", "value", "group")):
-        instance.attributes[name] = arguments.get(index, name) or UNKNOWN
+        instance.attributes[name] = arguments.find(index, name) or UNKNOWN
     instance.attributes["load"] = Partial(Ref("pkgutil.resolve_name"), [instance.attributes["value"]])
     return instance
 
 
-def _model_simple_namespace(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_simple_namespace(
+    m: Machine, function: Ref, arguments: Arguments, node: ast.expr
+) -> Value | None:
     instance = Instance(Klass("SimpleNamespace", [], {}, []))
     instance.attributes.update(arguments.named)
     return instance
 
 
-def _model_argument(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_add_argument(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Note an argument of a parser of command lines, with its default."""
-    flags = [read_constant_text(one) or "" for one in arguments.positional]
-    name = read_constant_text(arguments.named.get("dest")) or max(flags, key=len, default="")
+    flags = [find_constant_text(one) or "" for one in arguments.positional]
+    name = find_constant_text(arguments.named.get("dest")) or max(flags, key=len, default="")
     m.command_arguments[name.lstrip("-").replace("-", "_")] = arguments.named.get("default", Const(None))
     return None
 
 
-def _model_parsed_arguments(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_parsed_arguments(
+    m: Machine, function: Ref, arguments: Arguments, node: ast.expr
+) -> Value | None:
     """Return what a parser makes of a command line that the program states: its words, or the defaults."""
-    words = arguments.get(0, "args")
+    words = arguments.find(0, "args")
     if not isinstance(words, Items) or words.more:
         return None
     parsed = Instance(Klass("Namespace", [], {}, []))
     for name, default in m.command_arguments.items():
-        parsed.attributes[name] = join_all([default, *words.items])
+        parsed.attributes[name] = build_union_of([default, *words.items])
     return parsed
 
 
-def model_call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def evaluate_call_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return what `f.__call__(…)` gives."""
     owner = function.owner
     if owner is not None and function.name == "?.__call__":
-        return m.call(owner, arguments, node)
+        return m.evaluate_call(owner, arguments, node)
     name = function.name.removesuffix(".__call__")
-    return m.call(Ref(name, function.taint, function.owner), arguments, node)
+    return m.evaluate_call(Ref(name, function.taint, function.owner), arguments, node)
 
 
 REFLECTION: Final[dict[str, Model]] = {
-    "argument": _model_argument,
-    "arguments": _model_parsed_arguments,
-    "attribute": _model_getattr,
-    "attribute-of": _model_attrgetter_call,
-    "dump": _model_dumps,
-    "entry-point": _model_entry_point,
-    "encode": _model_pickle_encoding,
-    "getter": _model_getter,
-    "import": _model_import_module,
-    "item-of": _model_itemgetter_call,
-    "keep": _model_kept_owner,
-    "method-of": _model_methodcaller_call,
-    "named-tuple": _model_named_tuple,
-    "namespace": _model_simple_namespace,
-    "partial": _model_partial,
-    "resolve": _model_resolve_name,
-    "set-attribute": _model_setattr,
-    "super": _model_super,
-    "type": _model_type,
-    "vars": _model_vars,
+    "argument": _evaluate_add_argument,
+    "arguments": _evaluate_parsed_arguments,
+    "attribute": _evaluate_getattr,
+    "attribute-of": _evaluate_attrgetter_call,
+    "dump": _evaluate_dumps,
+    "entry-point": _evaluate_entry_point,
+    "encode": _evaluate_pickle_encoding,
+    "getter": _evaluate_getter,
+    "import": _evaluate_import_module,
+    "item-of": _evaluate_itemgetter_call,
+    "keep": _evaluate_kept_owner,
+    "method-of": _evaluate_methodcaller_call,
+    "named-tuple": _evaluate_named_tuple,
+    "namespace": _evaluate_simple_namespace,
+    "partial": _evaluate_partial,
+    "resolve": _evaluate_resolve_name,
+    "set-attribute": _evaluate_setattr,
+    "super": _evaluate_super,
+    "type": _evaluate_type,
+    "vars": _evaluate_vars,
 }
 """What kinds of `data/python.txt` mean that reach names, functions and objects."""
 
@@ -294,11 +308,11 @@ REFLECTION: Final[dict[str, Model]] = {
 def find_reflective_model(name: str) -> Model | None:
     """Find the model of a name that ends in a reflective method, such as `sys.modules.get`."""
     if name.endswith(".__getattribute__"):
-        return _model_getattribute
+        return _evaluate_getattribute
     if name.endswith((".get", ".pop", ".__getitem__")) and (
         name.startswith(("globals()", "locals()", "vars()", "sys.modules")) or ".__dict__" in name
     ):
-        return _model_namespace_get
+        return _evaluate_namespace_get
     if name.endswith(".loader.load_module"):
-        return _model_load_module
-    return model_call_method if name.endswith(".__call__") else None
+        return _evaluate_load_module
+    return evaluate_call_method if name.endswith(".__call__") else None

@@ -14,7 +14,7 @@ from spanproof.sandbox.scanners.reader.effects import Call, Check
 from spanproof.sandbox.scanners.reader.values import Function, Value
 
 
-def _judge_thread(call: Call[Machine], value: Value) -> Value | None:
+def _handle_thread(call: Call[Machine], value: Value) -> Value | None:
     """Judge a function that starts itself in another process, whatever it is given: each does the same."""
     keys = [frame.key for frame in call.m.frames]
     if not call.name.endswith("Process") or not isinstance(value, Function) or id(value.node) not in keys:
@@ -26,7 +26,7 @@ def _judge_thread(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_sizes(call: Call[Machine], value: Value) -> Value | None:
+def _handle_sizes(call: Call[Machine], value: Value) -> Value | None:
     """Judge the sizes of an array or buffer that is made: one value, or all that is given by position."""
     sizes = call.arguments.positional if call.effect.kind == "sizes" else [value]
     if is_too_large(sizes):
@@ -34,5 +34,5 @@ def _judge_sizes(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-CHECKS: Final[dict[str, Check]] = {"size": _judge_sizes, "sizes": _judge_sizes, "thread": _judge_thread}
+CHECKS: Final[dict[str, Check]] = {"size": _handle_sizes, "sizes": _handle_sizes, "thread": _handle_thread}
 """What judges each kind of effect of this module."""

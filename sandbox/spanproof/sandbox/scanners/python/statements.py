@@ -12,11 +12,11 @@ import ast
 
 from spanproof.sandbox.scanners.policy_lines import format_removal
 from spanproof.sandbox.scanners.python import attributes, effects
-from spanproof.sandbox.scanners.python.expressions import make_function, operate, resolve_free_name
+from spanproof.sandbox.scanners.python.expressions import build_function, compute_operation, get_free_name
 from spanproof.sandbox.scanners.python.flow import BRANCHES
 from spanproof.sandbox.scanners.python.machine import Executor, Flow, Machine
 from spanproof.sandbox.scanners.python.names import normalise_name
-from spanproof.sandbox.scanners.python.own_modules import read_own_modules
+from spanproof.sandbox.scanners.python.own_modules import check_own_modules
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     UNKNOWN,
@@ -34,7 +34,7 @@ from spanproof.sandbox.scanners.reader.values import (
 from spanproof.sandbox.words import split_words
 
 
-def _execute_expression(m: Machine, node: ast.Expr) -> Flow:
+def _read_expression(m: Machine, node: ast.Expr) -> Flow:
     m.evaluate(node.value)
     called = node.value.func if isinstance(node.value, ast.Call) else None
     if getattr(called, "attr", getattr(called, "id", "")) not in _EXITS or called is None:
@@ -48,23 +48,23 @@ def _execute_expression(m: Machine, node: ast.Expr) -> Flow:
 _EXITS = split_words("exit _exit quit sys.exit os._exit")
 
 
-def _execute_assignment(m: Machine, node: ast.Assign) -> Flow:
+def _read_assignment(m: Machine, node: ast.Assign) -> Flow:
     value = m.evaluate(node.value)
     for target in node.targets:
-        attributes.bind(m, target, value)
+        attributes.write_target(m, target, value)
     return None
 
 
-def _execute_annotated(m: Machine, node: ast.AnnAssign) -> Flow:
+def _read_annotated(m: Machine, node: ast.AnnAssign) -> Flow:
     if node.value is not None:
-        attributes.bind(m, node.target, m.evaluate(node.value))
+        attributes.write_target(m, node.target, m.evaluate(node.value))
     return None
 
 
-def _execute_augmented(m: Machine, node: ast.AugAssign) -> Flow:
+def _read_augmented(m: Machine, node: ast.AugAssign) -> Flow:
     target = node.target
     if isinstance(target, ast.Name):
-        current = m.scope.find(target.id) or resolve_free_name(m, target.id)
+        current = m.scope.find(target.id) or get_free_name(m, target.id)
     else:
         current = m.evaluate(target)
     added = m.evaluate(node.value)
@@ -75,11 +75,11 @@ def _execute_augmented(m: Machine, node: ast.AugAssign) -> Flow:
         m.add_items(current, items)
         current.more = current.more or not whole
         return None
-    attributes.bind(m, target, operate(m, type(node.op), current, added, node.value))
+    attributes.write_target(m, target, compute_operation(m, type(node.op), current, added, node.value))
     return None
 
 
-def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
+def _read_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
     prefix = "" if isinstance(node, ast.With) else "a"
     entered: list[tuple[Value, ast.expr]] = []
     for manager in node.items:
@@ -87,35 +87,35 @@ def _execute_with(m: Machine, node: ast.With | ast.AsyncWith) -> Flow:
         entered.append((value, manager.context_expr))
         method = attributes.find_member(m, value, f"__{prefix}enter__", manager.context_expr)
         if method is not None:
-            value = m.call(method, Arguments([]), manager.context_expr)
+            value = m.evaluate_call(method, Arguments([]), manager.context_expr)
         if manager.optional_vars is not None:
-            attributes.bind(m, manager.optional_vars, value)
-    m.execute(node.body)
+            attributes.write_target(m, manager.optional_vars, value)
+    m.read_block(node.body)
     for value, expression in reversed(entered):
         method = attributes.find_member(m, value, f"__{prefix}exit__", expression)
         if method is not None:
-            m.call(method, Arguments([UNKNOWN, UNKNOWN, UNKNOWN]), expression)
+            m.evaluate_call(method, Arguments([UNKNOWN, UNKNOWN, UNKNOWN]), expression)
     # A manager may swallow what is raised (`contextlib.suppress`), at any place in the block.
     return None
 
 
-def _execute_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
-    value: Value = make_function(m, node)
+def _read_function(m: Machine, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Flow:
+    value: Value = build_function(m, node)
     for decorator in reversed(node.decorator_list):
         called = m.evaluate(decorator)
         if isinstance(called, Ref) and called.name in _PLAIN_DECORATORS:
             continue
-        value = _decorate(m, called, value, decorator)
-    m.scope.bind(node.name, value)
+        value = _evaluate_decorator(m, called, value, decorator)
+    m.scope.write_name(node.name, value)
     return None
 
 
-def _decorate(m: Machine, called: Value, value: Value, node: ast.expr) -> Value:
+def _evaluate_decorator(m: Machine, called: Value, value: Value, node: ast.expr) -> Value:
     """Return what a decorator makes of a function or class.
 
     That of a library (`@app.route`, `@tool`) is taken to give it back.
     """
-    result = m.call(called, Arguments([value], {}), node)
+    result = m.evaluate_call(called, Arguments([value], {}), node)
     is_same = isinstance(result, Ref | Unknown) and not m.reaches_outside(result)
     return value if is_same else result
 
@@ -126,7 +126,7 @@ _PLAIN_DECORATORS = split_words(
 )  # fmt: skip
 
 
-def _execute_class(m: Machine, node: ast.ClassDef) -> Flow:
+def _read_class(m: Machine, node: ast.ClassDef) -> Flow:
     bases = [m.evaluate(base) for base in node.bases if not isinstance(base, ast.Starred)]
     named = {one.arg: m.evaluate(one.value) for one in node.keywords if one.arg not in {None, "metaclass"}}
     bases.extend([m.evaluate(one.value) for one in node.keywords if one.arg in {None, "metaclass"}])
@@ -138,7 +138,7 @@ def _execute_class(m: Machine, node: ast.ClassDef) -> Flow:
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
     ]
     try:
-        m.execute(node.body)
+        m.read_block(node.body)
         klass = Klass(node.name, bases, m.scope.names, fields)
     finally:
         m.scope = outer
@@ -150,52 +150,52 @@ def _execute_class(m: Machine, node: ast.ClassDef) -> Flow:
             function.owner = klass  # type: ignore[attr-defined]
     effects.check_declared(m, bases, klass.attributes, node)
     m.classes.append(klass)
-    outer.bind(node.name, klass)
+    outer.write_name(node.name, klass)
     for base in bases:
         hook = attributes.find_member(m, base, "__init_subclass__", node) if isinstance(base, Klass) else None  # type: ignore[arg-type]
         if hook is not None:
-            m.call(attributes.bind_receiver(hook, klass), Arguments([], named), node)  # type: ignore[arg-type]
-    value = _decorate_class(m, klass, node)
+            m.evaluate_call(attributes.with_receiver(hook, klass), Arguments([], named), node)  # type: ignore[arg-type]
+    value = _evaluate_class_decorators(m, klass, node)
     if value is not klass:
-        outer.bind(node.name, value)
+        outer.write_name(node.name, value)
     return None
 
 
-def _decorate_class(m: Machine, klass: Klass, node: ast.ClassDef) -> Value:
+def _evaluate_class_decorators(m: Machine, klass: Klass, node: ast.ClassDef) -> Value:
     value: Value = klass
     for decorator in reversed(node.decorator_list):
         called = m.evaluate(decorator)
         if not (isinstance(called, Ref) and called.name.startswith(("dataclasses.", "functools."))):
-            value = _decorate(m, called, value, decorator)
+            value = _evaluate_decorator(m, called, value, decorator)
     return value
 
 
-def _execute_return(m: Machine, node: ast.Return) -> Flow:
+def _read_return(m: Machine, node: ast.Return) -> Flow:
     value = m.evaluate(node.value) if node.value is not None else Const(None)
     if m.frames:
         m.frames[-1].returned.append(value)
     return "return"
 
 
-def _execute_import(m: Machine, node: ast.Import) -> Flow:
+def _read_import(m: Machine, node: ast.Import) -> Flow:
     for alias in node.names:
         name = normalise_name(alias.name)
-        _judge_import(m, alias.name, node)
-        read_own_modules(m, alias.name, node)
+        _check_import(m, alias.name, node)
+        check_own_modules(m, alias.name, node)
         if alias.asname is not None:
-            m.scope.bind(alias.asname, Ref(name))
+            m.scope.write_name(alias.asname, Ref(name))
         else:
             top = alias.name.partition(".")[0]
-            m.scope.bind(top, Ref(normalise_name(top)))
+            m.scope.write_name(top, Ref(normalise_name(top)))
     return None
 
 
-def _execute_import_from(m: Machine, node: ast.ImportFrom) -> Flow:
+def _read_import_from(m: Machine, node: ast.ImportFrom) -> Flow:
     module = node.module or ""
     if node.level == 0:
-        _judge_import(m, module, node)
+        _check_import(m, module, node)
     for alias in node.names:
-        read_own_modules(m, f"{module}.{alias.name}".strip("."), node)
+        check_own_modules(m, f"{module}.{alias.name}".strip("."), node)
         if alias.name == "*":
             m.imported_all.append(normalise_name(module))
             continue
@@ -203,14 +203,14 @@ def _execute_import_from(m: Machine, node: ast.ImportFrom) -> Flow:
         value = m.overrides.get(resolved) or attributes.load_attribute(
             m, Ref(normalise_name(module)), alias.name, _AT_IMPORT
         )
-        m.scope.bind(alias.asname or alias.name, value if node.level == 0 else UNKNOWN)
+        m.scope.write_name(alias.asname or alias.name, value if node.level == 0 else UNKNOWN)
     return None
 
 
 _AT_IMPORT = ast.Name("import", ast.Load())
 
 
-def _judge_import(m: Machine, module: str, node: ast.stmt) -> None:
+def _check_import(m: Machine, module: str, node: ast.stmt) -> None:
     policy = m.context.boundary.policy
     top = module.partition(".")[0]
     if top in policy.denied_modules or module in policy.denied_modules:
@@ -219,13 +219,13 @@ def _judge_import(m: Machine, module: str, node: ast.stmt) -> None:
         m.add("module.odd", node, message, policy_line=line)
 
 
-def _execute_global(m: Machine, node: ast.Global) -> Flow:
+def _read_global(m: Machine, node: ast.Global) -> Flow:
     for name in node.names:
         m.scope.declared_global[name] = m.scope.top
     return None
 
 
-def _execute_nonlocal(m: Machine, node: ast.Nonlocal) -> Flow:
+def _read_nonlocal(m: Machine, node: ast.Nonlocal) -> Flow:
     for name in node.names:
         scope = m.scope.parent
         while scope is not None and name not in scope.names:
@@ -235,7 +235,7 @@ def _execute_nonlocal(m: Machine, node: ast.Nonlocal) -> Flow:
     return None
 
 
-def _execute_delete(m: Machine, node: ast.Delete) -> Flow:
+def _read_delete(m: Machine, node: ast.Delete) -> Flow:
     for target in node.targets:
         if isinstance(target, ast.Attribute):
             m.evaluate(target.value)
@@ -247,7 +247,7 @@ def _execute_delete(m: Machine, node: ast.Delete) -> Flow:
     return None
 
 
-def _execute_raise(m: Machine, node: ast.Raise) -> Flow:
+def _read_raise(m: Machine, node: ast.Raise) -> Flow:
     if node.exc is not None:
         raised = m.evaluate(node.exc)
         if isinstance(raised, Instance) and len(m.raised) < _MOST_RAISED:
@@ -259,7 +259,7 @@ def _execute_raise(m: Machine, node: ast.Raise) -> Flow:
 _MOST_RAISED = 16
 
 
-def _execute_assert(m: Machine, node: ast.Assert) -> Flow:
+def _read_assert(m: Machine, node: ast.Assert) -> Flow:
     m.evaluate(node.test)
     if node.msg is not None:
         m.evaluate(node.msg)
@@ -268,23 +268,23 @@ def _execute_assert(m: Machine, node: ast.Assert) -> Flow:
 
 STATEMENTS: dict[type, Executor] = {
     **BRANCHES,
-    ast.Expr: _execute_expression,
-    ast.Assign: _execute_assignment,
-    ast.AnnAssign: _execute_annotated,
-    ast.AugAssign: _execute_augmented,
-    ast.With: _execute_with,
-    ast.AsyncWith: _execute_with,
-    ast.FunctionDef: _execute_function,
-    ast.AsyncFunctionDef: _execute_function,
-    ast.ClassDef: _execute_class,
-    ast.Return: _execute_return,
-    ast.Import: _execute_import,
-    ast.ImportFrom: _execute_import_from,
-    ast.Global: _execute_global,
-    ast.Nonlocal: _execute_nonlocal,
-    ast.Delete: _execute_delete,
-    ast.Raise: _execute_raise,
-    ast.Assert: _execute_assert,
+    ast.Expr: _read_expression,
+    ast.Assign: _read_assignment,
+    ast.AnnAssign: _read_annotated,
+    ast.AugAssign: _read_augmented,
+    ast.With: _read_with,
+    ast.AsyncWith: _read_with,
+    ast.FunctionDef: _read_function,
+    ast.AsyncFunctionDef: _read_function,
+    ast.ClassDef: _read_class,
+    ast.Return: _read_return,
+    ast.Import: _read_import,
+    ast.ImportFrom: _read_import_from,
+    ast.Global: _read_global,
+    ast.Nonlocal: _read_nonlocal,
+    ast.Delete: _read_delete,
+    ast.Raise: _read_raise,
+    ast.Assert: _read_assert,
     ast.Pass: lambda m, node: None,
     ast.Break: lambda m, node: "break",
     ast.Continue: lambda m, node: "continue",

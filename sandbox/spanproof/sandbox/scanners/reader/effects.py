@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from spanproof.sandbox.scanners.boundary import Action, Boundary, Crossing, Pieces
-from spanproof.sandbox.scanners.catalogue import locate_entry, read_sections
+from spanproof.sandbox.scanners.catalogue import describe_location, read_sections
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import merge_pieces
+from spanproof.sandbox.scanners.pieces import normalise_pieces
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
 from spanproof.sandbox.scanners.reader.values import (
     Const,
@@ -27,12 +27,12 @@ from spanproof.sandbox.scanners.reader.values import (
     Unknown,
     Value,
     build_text,
-    collect_taint,
-    join_all,
+    build_union_of,
+    compute_taint,
     list_options,
     to_pieces,
 )
-from spanproof.sandbox.scanners.rules import CALL_MEANINGS, explain_call
+from spanproof.sandbox.scanners.rules import CALL_MEANINGS, describe_call
 from spanproof.sandbox.scanners.sql_connections import IN_MEMORY, Connection, Database
 
 R = TypeVar("R", bound=Reader)
@@ -120,16 +120,18 @@ def check_effects(
         for effect in judged:
             kind = effect.kind.removesuffix(_OPTIONAL)
             if kind not in kinds:
-                problem = f"the kind {effect.kind!r}, which is not known; {_suggest(effect.kind, kinds)}"
+                problem = (
+                    f"the kind {effect.kind!r}, which is not known; {_format_suggestion(effect.kind, kinds)}"
+                )
             elif kind in _RULED and effect.keyword not in CALL_MEANINGS:
-                suggestion = _suggest(effect.keyword, CALL_MEANINGS)
+                suggestion = _format_suggestion(effect.keyword, CALL_MEANINGS)
                 problem = f"the rule {effect.keyword!r}, which is not known; {suggestion}"
             else:
                 continue
-            raise ValueError(f"{locate_entry(name, *files)}: {name} has {problem}")
+            raise ValueError(f"{describe_location(name, *files)}: {name} has {problem}")
 
 
-def _suggest(word: str, known: Collection[str]) -> str:
+def _format_suggestion(word: str, known: Collection[str]) -> str:
     near = difflib.get_close_matches(word, list(known), 1)
     return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(known))}"
 
@@ -151,7 +153,7 @@ class Call(NamedTuple, Generic[R]):
     @property
     def who(self) -> str:
         """Its name as people write it."""
-        return self.m.plain_name(self.function.name)
+        return self.m.format_name(self.function.name)
 
     @property
     def boundary(self) -> Boundary:
@@ -162,24 +164,24 @@ class Call(NamedTuple, Generic[R]):
         """Report one finding; `rule` without the language."""
         self.m.add(rule, self.node, message, verdict)
 
-    def crossed(self, crossing: Crossing | None, who: str = "") -> bool:
+    def handle_crossing(self, crossing: Crossing | None, who: str = "") -> bool:
         """Report a crossing of the boundary, if it is one."""
-        return self.m.crossed(crossing, who or self.name, self.node)
+        return self.m.handle_crossing(crossing, who or self.name, self.node)
 
-    def judge_path(self, action: Action, value: Value) -> None:
+    def check_path(self, action: Action, value: Value) -> None:
         """Hold a path against the boundary."""
-        self.m.judge_path(action, value, self.name, self.node)
+        self.m.check_path(action, value, self.name, self.node)
 
-    def judge_host(self, value: Value, port: Value | None = None) -> None:
+    def check_host(self, value: Value, port: Value | None = None) -> None:
         """Hold a host against the boundary."""
-        self.m.judge_host(value, port, self.name, self.node)
+        self.m.check_host(value, port, self.name, self.node)
 
 
 Check = Callable[[Call[Any], Value], Value | None]
 """Judges an effect by one alternative of its argument; gives the call's result where the effect decides."""
 
 
-def apply_effects(
+def handle_effects(
     m: Reader,
     function: Ref,
     effects: Sequence[Effect],
@@ -194,25 +196,25 @@ def apply_effects(
             continue
         if effect.kind in _RULED:
             verdict = Verdict.DENY if effect.kind == "deny" else Verdict.REVIEW
-            message = explain_call(m.plain_name(function.name), effect.keyword)
+            message = describe_call(m.format_name(function.name), effect.keyword)
             line = m.format_allowed_call(function.name)
             m.add(effect.keyword, node, message, verdict, policy_line=line)
             continue
-        value = _select_argument(m, effect, function, arguments)
+        value = _find_argument(m, effect, function, arguments)
         check = checks[effect.kind.removesuffix(_OPTIONAL)]
         call = Call(m, function, effect, arguments, node)
         given = [check(call, option) for option in list_options(value)] if value is not None else []
         decided = [one for one in given if one is not None]
-        result = join_all(decided) if decided else result
+        result = build_union_of(decided) if decided else result
     return result
 
 
-def _select_argument(m: Reader, effect: Effect, function: Ref, arguments: Arguments) -> Value | None:
+def _find_argument(m: Reader, effect: Effect, function: Ref, arguments: Arguments) -> Value | None:
     if effect.position == _OWNER:
         return function.owner
     if effect.position == _NO_ARGUMENT:
         return Const("")
-    value = arguments.get(effect.position, effect.keyword)
+    value = arguments.find(effect.position, effect.keyword)
     if effect.kind.endswith(_OPTIONAL):
         is_given = effect.position < len(arguments.positional) or effect.keyword in arguments.named
         return value if is_given and not (isinstance(value, Const) and value.value is None) else None
@@ -233,28 +235,28 @@ def build_command_line(words: Sequence[Value], *, more: bool = False) -> Pieces:
         pieces.extend(piece if piece is None else shlex.quote(piece) for piece in to_pieces(word))
     if more:
         pieces.extend([" ", None] if pieces else [None])
-    return merge_pieces(pieces)
+    return normalise_pieces(pieces)
 
 
-def remember(call: Call[Any], connection: Connection) -> None:
+def record_connection(call: Call[Any], connection: Connection) -> None:
     """Note the database that a driver's function was called for."""
     call.m.connections.setdefault(call.name, set()).add(connection)
 
 
-def _make_path_check(action: Action) -> Check:
+def _build_path_check(action: Action) -> Check:
     def check(call: Call[Reader], value: Value) -> Value | None:
-        call.judge_path(action, value)
+        call.check_path(action, value)
         return Ref(f"{call.name}()", FILE) if action is Action.READ else None
 
     return check
 
 
-def _judge_shell(call: Call[Reader], value: Value) -> Value | None:
-    call.m.run_command(to_pieces(value), collect_taint(value), call.name, call.node)
+def _handle_shell(call: Call[Reader], value: Value) -> Value | None:
+    call.m.run_command(to_pieces(value), compute_taint(value), call.name, call.node)
     return None
 
 
-def _judge_environment(call: Call[Reader], value: Value) -> Value | None:
+def _handle_variable(call: Call[Reader], value: Value) -> Value | None:
     return read_variable(call.m, to_whole_text(value), call.name, call.node)
 
 
@@ -264,18 +266,18 @@ _FOLDERS: Final = {name: read_sections("shell")["predefined"][name] for name in 
 
 def read_variable(m: Reader, name: str, who: str, node: Any) -> Value:
     """Judge the reading of a variable of the environment, and return what it gives."""
-    if m.crossed(m.context.judge_variable(name), who, node):
+    if m.handle_crossing(m.context.evaluate_variable(name), who, node):
         return Unknown(ENVIRONMENT)
     folder = _FOLDERS.get(name) if name not in m.context.variables else None
     return Const(folder) if folder is not None else Unknown(frozenset())
 
 
-def _judge_whole_environment(call: Call[Reader], value: Value) -> Value | None:
-    variables = Unknown(ENVIRONMENT if call.m.read_all_variables(call.name, call.node) else frozenset())
+def _handle_all_variables(call: Call[Reader], value: Value) -> Value | None:
+    variables = Unknown(ENVIRONMENT if call.m.handle_environment_read(call.name, call.node) else frozenset())
     return Mapping({}, [variables]) if call.name == "os.environ.copy" else variables
 
 
-def _judge_database_file(call: Call[Reader], value: Value) -> Value | None:
+def _handle_database_file(call: Call[Reader], value: Value) -> Value | None:
     text = to_pieces(value)[0]
     if text is not None and (text == "" or text.startswith((":memory:", "file::memory:"))):
         return Ref(f"{call.name}{IN_MEMORY}")
@@ -284,40 +286,40 @@ def _judge_database_file(call: Call[Reader], value: Value) -> Value | None:
         return Ref(f"{call.name}()")
     if text is not None and text.startswith("file:"):
         value = build_text((text[5:].partition("?")[0], *to_pieces(value)[1:]), value.taint)
-    call.judge_path(Action.WRITE, value)
-    remember(call, Connection(Database.FILE, file=to_whole_text(value)))
+    call.check_path(Action.WRITE, value)
+    record_connection(call, Connection(Database.FILE, file=to_whole_text(value)))
     return Ref(f"{call.name}()")
 
 
-def _judge_listen(call: Call[Reader], value: Value) -> Value | None:
+def _handle_listen(call: Call[Reader], value: Value) -> Value | None:
     """Judge the address of a server: a host, or a pair of host and port."""
     host = value.items[0] if isinstance(value, Items) and value.items else value
     if isinstance(host, Const) and host.value is None:
         host = Const("")
-    call.crossed(call.boundary.listen(to_pieces(host)))
+    call.handle_crossing(call.boundary.evaluate_listen(to_pieces(host)))
     return None
 
 
-def _judge_signal(call: Call[Reader], value: Value) -> Value | None:
+def _handle_signal(call: Call[Reader], value: Value) -> Value | None:
     """Judge the process that a signal goes to: the program itself and those that it starts are its own."""
     if not (isinstance(value, Ref) and value.name in call.m.own_processes):
-        call.add("process.signal", explain_call(call.who, "process.signal"))
+        call.add("process.signal", describe_call(call.who, "process.signal"))
     return None
 
 
-def _judge_nothing(call: Call[Reader], value: Value) -> Value | None:
+def _handle_nothing(call: Call[Reader], value: Value) -> Value | None:
     return None
 
 
 CHECKS: Final[dict[str, Check]] = {
-    **{str(action): _make_path_check(action) for action in Action},
-    "shell": _judge_shell,
-    "env": _judge_environment,
-    "envall": _judge_whole_environment,
-    "dbfile": _judge_database_file,
-    "listen": _judge_listen,
-    "listenlocal": _judge_listen,
-    "signal": _judge_signal,
-    "none": _judge_nothing,
+    **{str(action): _build_path_check(action) for action in Action},
+    "shell": _handle_shell,
+    "env": _handle_variable,
+    "envall": _handle_all_variables,
+    "dbfile": _handle_database_file,
+    "listen": _handle_listen,
+    "listenlocal": _handle_listen,
+    "signal": _handle_signal,
+    "none": _handle_nothing,
 }
 """What judges the kinds of effects that are the same in each language."""

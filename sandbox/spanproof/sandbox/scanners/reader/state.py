@@ -37,19 +37,19 @@ from spanproof.sandbox.scanners.reader.values import (
     Text,
     Unknown,
     Value,
-    collect_taint,
+    build_cover,
+    build_union,
+    build_union_of,
+    compute_taint,
     covers,
     covers_all,
-    join,
-    join_all,
-    limit_values,
+    iter_parts,
+    list_bounded,
     list_options,
     to_pieces,
-    walk_parts,
-    widen,
 )
 from spanproof.sandbox.scanners.source import Place
-from spanproof.sandbox.scanners.sql import scan_given, scan_sent
+from spanproof.sandbox.scanners.sql import check_possible_statement, check_sent_statement
 from spanproof.sandbox.scanners.sql_connections import Connection, Database, is_held
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ class Arguments:
     named: dict[str, Value] = field(default_factory=dict)
     more: bool = False
 
-    def get(self, index: int, name: str = "") -> Value | None:
+    def find(self, index: int, name: str = "") -> Value | None:
         """Return the argument at a position or by a name; None where it is not given."""
         if name and name in self.named:
             return self.named[name]
@@ -79,7 +79,7 @@ class Arguments:
             return self.positional[index]
         return UNKNOWN if self.more else None
 
-    def all(self) -> list[Value]:
+    def list_all(self) -> list[Value]:
         """Return every argument."""
         return [*self.positional, *self.named.values()]
 
@@ -124,11 +124,11 @@ class Reporter:
         """The source that is read."""
         raise NotImplementedError
 
-    def place(self, node: Any) -> Place:
+    def get_place(self, node: Any) -> Place:
         """Return the place of a node, in characters."""
         raise NotImplementedError
 
-    def plain_name(self, name: str) -> str:
+    def format_name(self, name: str) -> str:
         """Return a resolved name as people write it."""
         return name
 
@@ -136,33 +136,37 @@ class Reporter:
         self, rule: str, node: Any, message: str, verdict: Verdict | None = None, *, policy_line: str = ""
     ) -> None:
         """Report one finding; `rule` without the language, `policy_line` would allow it."""
-        place = self.place(node)
+        place = self.get_place(node)
         self.context.add(f"{self.language}.{rule}", place, message, verdict, policy_line=policy_line)
 
-    def crossed(self, crossing: Crossing | None, who: str, node: Any) -> bool:
+    def handle_crossing(self, crossing: Crossing | None, who: str, node: Any) -> bool:
         """Report a crossing of the boundary, if it is one; `who` is the name of a call or a program."""
-        return self.context.crossed(self.language, crossing, self.place(node), f"{self.plain_name(who)}:")
+        return self.context.handle_crossing(
+            self.language, crossing, self.get_place(node), f"{self.format_name(who)}:"
+        )
 
-    def read_all_variables(self, who: str, node: Any) -> bool:
+    def handle_environment_read(self, who: str, node: Any) -> bool:
         """Report that the environment as a whole is read; returns whether it may not be."""
-        return self.crossed(self.context.judge_variable(""), who, node)
+        return self.handle_crossing(self.context.evaluate_variable(""), who, node)
 
     def run_sql(self, pieces: Pieces, who: str, node: Any, connection: Connection) -> None:
         """Scan a statement that is sent to a database, unless it is unknown and held to nothing."""
         if pieces != (None,) or is_held(self.context, connection):
-            context = self.context.nested(self.place(node), f"{who.removeprefix('?.')} runs a statement: ")
-            scan_sent(context, pieces, connection)
+            context = self.context.build_nested(
+                self.get_place(node), f"{who.removeprefix('?.')} runs a statement: "
+            )
+            check_sent_statement(context, pieces, connection)
             if not is_held(self.context, connection) and connection.kind is not Database.MEMORY:
-                self._judge_emptied_tables(pieces, who, node)
+                self._check_emptied_tables(pieces, who, node)
 
-    def _judge_emptied_tables(self, pieces: Pieces, who: str, node: Any) -> None:
+    def _check_emptied_tables(self, pieces: Pieces, who: str, node: Any) -> None:
         """Judge the loss of tables that the program does not fill itself, in a database that outlives it."""
         text = "".join(" " if piece is None else piece for piece in pieces)
         for name in _EMPTIED.findall(text):
             filled = rf"(?i)\b(?:create|into)\b[^;]{{0,60}}\b{name}\b|to_sql\(\s*[fr]?['\"]{name}['\"]"
             if not name or not re.search(filled, self.program_text):
                 table = name or "tables that are not known"
-                message = f"{self.plain_name(who)} empties or drops {table}, which the program does not fill"
+                message = f"{self.format_name(who)} empties or drops {table}, which the program does not fill"
                 self.add("statement.unbounded", node, message, Verdict.REVIEW)
 
 
@@ -218,11 +222,11 @@ class Reader(Reporter):
         self.call_limit = 0
         self._next_check = _CHECK_EVERY
 
-    def call(self, function: Value, arguments: Arguments, node: Any) -> Value:
+    def evaluate_call(self, function: Value, arguments: Arguments, node: Any) -> Value:
         """Return what calling a value gives."""
         raise NotImplementedError
 
-    def count_step(self) -> None:
+    def record_step(self) -> None:
         """Count one node more; some steps check the time, which may end the scan."""
         self.steps += 1
         if self.steps > self._next_check:
@@ -241,14 +245,14 @@ class Reader(Reporter):
         """Whether a value is, or holds, a function or a module that reaches outside."""
         if value.__class__ in _DATA:
             return False
-        for seen, one in enumerate(walk_parts(value)):
+        for seen, one in enumerate(iter_parts(value)):
             called = one.called if isinstance(one, Partial) else one
             name = called.name if isinstance(called, Ref) else "()"
             if seen == _MOST_HELD or ("()" not in name and (name in self.sinks or name in self.sensitive)):
                 return True
         return False
 
-    def end_patience(self) -> None:
+    def remove_patience(self) -> None:
         """Give a loop in which a function calls itself no more steps than others: each turn takes many."""
 
     @property
@@ -258,57 +262,59 @@ class Reader(Reporter):
 
     # --- stores
 
-    def store(self, table: dict[Any, Value], key: object, value: Value, scope: Scope | None = None) -> None:
+    def write_value(
+        self, table: dict[Any, Value], key: object, value: Value, scope: Scope | None = None
+    ) -> None:
         """Put a value into the table of an object or a scope.
 
         In what may not run, the value before stays possible.
         """
         if self.frames or self.uncertain:
-            self.written.append(lambda: _widen_entry(table if scope is None else scope.names, key))
+            self.written.append(lambda: _add_unknown_to_entry(table if scope is None else scope.names, key))
         before = table.get(key)
         if before is not None and self.uncertain:
             if covers_all(before, value):
                 return
-            value = join(before, value)
+            value = build_union(before, value)
         table[key] = value
         self.changes += 1
 
-    def store_in_any(self, table: dict[Any, Value], value: Value) -> None:
+    def write_to_any_key(self, table: dict[Any, Value], value: Value) -> None:
         """Put a value into a table under one of its keys, of which it is not known which."""
         for key, held in list(table.items()):
-            self.store(table, key, join(held, value))
+            self.write_value(table, key, build_union(held, value))
 
-    def store_anywhere(self, owner: Mapping, value: Value) -> None:
+    def write_to_unknown_key(self, owner: Mapping, value: Value) -> None:
         """Put a value under a key that is not known: under any of those there are, or another one."""
         if not any(covers_all(one, value) for one in owner.rest):
             owner.rest.append(value)
             self.changes += 1
         if owner.is_of_object:
-            self.store_in_any(owner.entries, value)
+            self.write_to_any_key(owner.entries, value)
         if self.frames or self.uncertain:
             self.written.append(lambda: owner.rest.append(UNKNOWN) if UNKNOWN not in owner.rest else None)
 
     def add_items(self, owner: Items, values: Sequence[Value]) -> None:
         """Add values to the end of a list; past its bound they are widened into its last item."""
-        self.change_items(owner, values)
+        self.record_list_change(owner, values)
         owner.items.extend(values)
         if len(owner.items) > MAX_ITEMS:
-            owner.items[:] = limit_values(owner.items, MAX_ITEMS)
+            owner.items[:] = list_bounded(owner.items, MAX_ITEMS)
             owner.more = True
 
-    def change_items(self, owner: Items, added: Sequence[Value] = ()) -> None:
+    def record_list_change(self, owner: Items, added: Sequence[Value] = ()) -> None:
         """Note that a list changes; its order is no longer known in what may run more than once."""
         if self.uncertain:
-            held = join_all(owner.items)
+            held = build_union_of(owner.items)
             if not owner.more or not all(covers_all(held, one) for one in added):
                 self.changes += 1
             owner.more = True
         if self.frames or self.uncertain:
-            self.written.append(lambda: _widen_items(owner))
+            self.written.append(lambda: _add_unknown_item(owner))
 
     # --- what runs more than once
 
-    def repeat(self, read: Callable[[], T], node: Any, since: int | None = None) -> T:
+    def read_repeatedly(self, read: Callable[[], T], node: Any, since: int | None = None) -> T:
         """Read what may run any number of times, until no object changes by reading it once more.
 
         Where that takes long, each location that was stored to `since` then may hold anything the last time.
@@ -330,7 +336,7 @@ class Reader(Reporter):
         finally:
             self.uncertain -= 1
 
-    def read_call(
+    def evaluate_body(
         self, key: object, scope: Scope, bind: Callable[[], None], read: Callable[[], Any], node: Any
     ) -> Frame | None:
         """Read the body of a function with the arguments of a call; None where the call is not followed.
@@ -350,7 +356,7 @@ class Reader(Reporter):
             return None
         self.called.add(key)
         if earlier:
-            self.end_patience()
+            self.remove_patience()
         outer, self.scope = self.scope, Scope(scope)
         frame = Frame(key, len(self.written), self.uncertain)
         self.frames.append(frame)
@@ -361,7 +367,7 @@ class Reader(Reporter):
                 # From here on one reading covers every deeper call: its arguments stand for all of theirs.
                 readings = [*(one.given for one in earlier), given]
                 given.update(
-                    {name: _widen_over(one.get(name, UNKNOWN) for one in readings) for name in given}
+                    {name: _build_single_cover(one.get(name, UNKNOWN) for one in readings) for name in given}
                 )
             elif len(earlier) == 3:
                 if all(covers(earlier[2].given.get(name, UNKNOWN), value) for name, value in given.items()):
@@ -369,7 +375,7 @@ class Reader(Reporter):
                 given.update(dict.fromkeys(given, UNKNOWN))
             frame.given = dict(given)
             if len(earlier) >= 2:
-                self.repeat(read, node, earlier[0].written)
+                self.read_repeatedly(read, node, earlier[0].written)
             else:
                 read()
         finally:
@@ -379,7 +385,7 @@ class Reader(Reporter):
 
     # --- findings
 
-    def judge_path(self, action: Action, value: Value, who: str, node: Any) -> None:
+    def check_path(self, action: Action, value: Value, who: str, node: Any) -> None:
         """Hold a path, in each of its alternatives, against the boundary; of a container each item once."""
         pending, seen = [*list_options(value)], set[int]()
         while pending:
@@ -390,14 +396,14 @@ class Reader(Reporter):
             if isinstance(option, Items | OneOf):
                 pending.extend(option.items if isinstance(option, Items) else option.options)
                 continue
-            names = collect_taint(option) == NAME
+            names = compute_taint(option) == NAME
             if action is Action.WRITE and is_git_setting(to_pieces(option)):
                 self.add("exec.dynamic", node, f"{who} writes a file of git whose commands run")
-            for pieces in self.begin_at_directories(to_pieces(option)):
-                crossing = self.context.boundary.path(action, pieces, holes_are_names=names)
-                self.crossed(crossing, who, node)
+            for pieces in self.list_possible_paths(to_pieces(option)):
+                crossing = self.context.boundary.evaluate_path(action, pieces, holes_are_names=names)
+                self.handle_crossing(crossing, who, node)
 
-    def begin_at_directories(self, pieces: Pieces) -> list[Pieces]:
+    def list_possible_paths(self, pieces: Pieces) -> list[Pieces]:
         """Return a path as it is from each directory that it may begin at."""
         return [pieces]
 
@@ -405,19 +411,21 @@ class Reader(Reporter):
         """Whether a value opens nothing where a path is expected: a number, a buffer."""
         return isinstance(value, Const) and not isinstance(value.value, str | bytes)
 
-    def judge_host(self, value: Value, port: Value | None, who: str, node: Any) -> None:
+    def check_host(self, value: Value, port: Value | None, who: str, node: Any) -> None:
         """Hold a host, in each of its alternatives, against the boundary."""
         number = port.value if isinstance(port, Const) and isinstance(port.value, int) else None
         for option in list_options(value):
             if isinstance(option, Items) and option.items:
-                self.judge_host(option.items[0], port, who, node)
+                self.check_host(option.items[0], port, who, node)
             else:
-                self.crossed(self.context.boundary.host_in_pieces(to_pieces(option), number), who, node)
+                self.handle_crossing(
+                    self.context.boundary.evaluate_host_pieces(to_pieces(option), number), who, node
+                )
 
-    def judge_literal(self, value: Value, name: str, node: Any, kind: Kind = _ALL) -> None:
+    def check_literal(self, value: Value, name: str, node: Any, kind: Kind = _ALL) -> None:
         """Judge what a call gets whose effects are not known, where it names a place outside."""
         pending, seen = [value], set[int]()
-        who = self.plain_name(name)
+        who = self.format_name(name)
         while pending:
             one = pending.pop()
             self.steps += 1
@@ -430,25 +438,25 @@ class Reader(Reporter):
                     self.add("call.unknown", node, message, policy_line=self.format_allowed_call(name))
             elif isinstance(one, Items | Mapping | OneOf) and id(one) not in seen:
                 seen.add(id(one))
-                pending.extend(self._list_held_places(one))
+                pending.extend(self._iter_held_places(one))
 
     def format_allowed_call(self, name: str) -> str:
         """Return the line of a policy that allows a call by its resolved name; empty where none does."""
         return ""
 
-    def _list_held_places(self, value: Items | Mapping | OneOf) -> Iterable[Value]:
+    def _iter_held_places(self, value: Items | Mapping | OneOf) -> Iterable[Value]:
         if isinstance(value, OneOf):
             return value.options
         if isinstance(value, Items):
             return value.items
         return [*(entry for key, entry in value.entries.items() if key in self.targets), *value.rest]
 
-    def judge_statement(self, value: Value, who: str, node: Any) -> None:
+    def check_statement(self, value: Value, who: str, node: Any) -> None:
         """Judge a text that may be a statement, and goes to a call that is not known to send one."""
         if isinstance(value, Const | Text):
-            who = self.plain_name(who).removeprefix("?.")
-            context = self.context.nested(self.place(node), f"{who} gets a statement: ")
-            scan_given(context, to_pieces(value))
+            who = self.format_name(who).removeprefix("?.")
+            context = self.context.build_nested(self.get_place(node), f"{who} gets a statement: ")
+            check_possible_statement(context, to_pieces(value))
 
     # --- sources within the source
 
@@ -461,20 +469,20 @@ class Reader(Reporter):
             self.add("command.dynamic", node, f"{who} runs a command that is not known")
             return
         text = "".join("$__unknown" if piece is None else piece for piece in pieces)
-        nested.scan("bash", self.context.nested(self.place(node), f"{who} runs a command: "), text)
+        nested.scan("bash", self.context.build_nested(self.get_place(node), f"{who} runs a command: "), text)
 
-    def judge_variables(self, variables: Iterable[tuple[object, Value]], who: str, node: Any) -> None:
+    def check_variables(self, variables: Iterable[tuple[object, Value]], who: str, node: Any) -> None:
         """Judge variables that a program gets, as the shell judges them where it sets them.
 
         What their names make of them counts: commands that a program runs, libraries that it loads, proxies.
         """
         assigned = [
-            f"{name}={_quote(to_pieces(value))}"
+            f"{name}={_format_word(to_pieces(value))}"
             for name, value in variables
             if isinstance(name, str) and (name in _ACTING_VARIABLES or _ACTING_VARIABLE.fullmatch(name))
         ]
         if assigned:
-            context = self.context.nested(self.place(node), f"{who} sets a variable: ")
+            context = self.context.build_nested(self.get_place(node), f"{who} sets a variable: ")
             nested.scan("bash", context, " ".join(assigned[:_MOST_VARIABLES]) + " :")
 
 
@@ -485,23 +493,23 @@ _ACTING_VARIABLE: Final = re.compile(r"GIT_CONFIG\w*|PS\d|\w+_(?:PROXY|proxy)")
 _MOST_VARIABLES: Final = 32
 
 
-def _quote(pieces: Pieces) -> str:
+def _format_word(pieces: Pieces) -> str:
     """Return a text as a word of the shell; its holes are variables that nothing sets."""
     return "".join('"$__unknown"' if piece is None else shlex.quote(piece) for piece in pieces)
 
 
-def _widen_over(values: Iterable[Value]) -> Value:
-    joined = join_all(values)
-    return widen(list(joined.options)) if isinstance(joined, OneOf) else joined
+def _build_single_cover(values: Iterable[Value]) -> Value:
+    joined = build_union_of(values)
+    return build_cover(list(joined.options)) if isinstance(joined, OneOf) else joined
 
 
-def _widen_entry(table: dict[Any, Value], key: object) -> None:
+def _add_unknown_to_entry(table: dict[Any, Value], key: object) -> None:
     value = table.get(key)
     if value is not None:
-        table[key] = join(value, Unknown(collect_taint(value) | ANY))
+        table[key] = build_union(value, Unknown(compute_taint(value) | ANY))
 
 
-def _widen_items(owner: Items) -> None:
+def _add_unknown_item(owner: Items) -> None:
     owner.more = True
     if not any(one.__class__ is Unknown and one.taint >= ANY for one in owner.items):
-        owner.items.append(Unknown(collect_taint(owner) | ANY))
+        owner.items.append(Unknown(compute_taint(owner) | ANY))

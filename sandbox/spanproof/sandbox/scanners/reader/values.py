@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.pieces import MAX_TEXT, hides_place, merge_pieces, widen_texts
+from spanproof.sandbox.scanners.pieces import MAX_TEXT, build_text_cover, hides_place, normalise_pieces
 from spanproof.sandbox.scanners.pieces import covers as pieces_cover
 
 Taint = frozenset[str]
@@ -117,7 +117,7 @@ class Items(Value):
 
     def __post_init__(self) -> None:
         if len(self.items) > MAX_ITEMS:  # a list that is added to itself doubles with every statement
-            self.items = limit_values(self.items, MAX_ITEMS)
+            self.items = list_bounded(self.items, MAX_ITEMS)
             self.more = True
 
 
@@ -221,22 +221,22 @@ class Scope:
             scope = scope.parent
         return None
 
-    def owner_of(self, name: str) -> Scope | None:
+    def find_owner(self, name: str) -> Scope | None:
         """Return the scope that binds a name."""
         scope: Scope | None = self
         while scope is not None and name not in scope.names:
             scope = scope.parent
         return scope
 
-    def bind(self, name: str, value: Value) -> None:
+    def write_name(self, name: str, value: Value) -> None:
         """Give a name a value, where `global` and `nonlocal` say."""
         scope = self.declared_global.get(name, self)
         if len(scope.names) > MAX_BRANCHED and name in scope.names:
-            value = join(scope.names[name], value)
+            value = build_union(scope.names[name], value)
         scope.names[name] = value
 
-    def branched(self) -> dict[str, Value]:
-        """Return the names to read a branch on: a copy, or in a huge scope the same, where `bind` joins."""
+    def build_branch_names(self) -> dict[str, Value]:
+        """Return the names to read a branch on: a copy; of a huge scope the same (`write_name` joins)."""
         return dict(self.names) if len(self.names) <= MAX_BRANCHED else self.names
 
 
@@ -248,7 +248,7 @@ def list_options(value: Value) -> tuple[Value, ...]:
     return value.options if isinstance(value, OneOf) else (value,)
 
 
-def join(first: Value, second: Value) -> Value:
+def build_union(first: Value, second: Value) -> Value:
     """Return a value that may be either."""
     if first is second or are_equal(first, second):
         return first
@@ -259,15 +259,15 @@ def join(first: Value, second: Value) -> Value:
     if len(options) == 1:
         return options[0]
     taint = first.taint | second.taint
-    return OneOf(tuple(limit_values(options, MAX_OPTIONS)), taint)
+    return OneOf(tuple(list_bounded(options, MAX_OPTIONS)), taint)
 
 
-def limit_values(values: list[Value], most: int) -> list[Value]:
+def list_bounded(values: list[Value], most: int) -> list[Value]:
     """Return at most so many values: the last one is widened to cover all that do not fit."""
-    return values if len(values) <= most else [*values[: most - 1], widen(values[most - 1 :])]
+    return values if len(values) <= most else [*values[: most - 1], build_cover(values[most - 1 :])]
 
 
-def widen(values: Sequence[Value]) -> Value:
+def build_cover(values: Sequence[Value]) -> Value:
     """Return one that covers all of these: a plain name, the beginning they share, or only their taint."""
     taint = CLEAN.union(*[one.taint for one in values])
     if all(is_plain(one) for one in values):
@@ -275,7 +275,7 @@ def widen(values: Sequence[Value]) -> Value:
     if not all(isinstance(one, Const | Text | Path | Unknown) for one in values):
         return Unknown(taint | (CALLABLE if any(_may_be_called(one) for one in values) else ANY))
     texts = [to_pieces(one) for one in values]
-    pieces = widen_texts(texts)
+    pieces = build_text_cover(texts)
     if hides_place(pieces, texts):
         taint |= PLACE
     return Unknown(taint | ANY) if pieces == (None,) else Text(pieces, taint | ANY)
@@ -283,7 +283,7 @@ def widen(values: Sequence[Value]) -> Value:
 
 def _may_be_called(value: Value) -> bool:
     """Whether a value is, or holds, what can be called, as far as a bounded search excludes it."""
-    for seen, one in enumerate(walk_parts(value)):
+    for seen, one in enumerate(iter_parts(value)):
         # What a call outside gave is data, unless that call was handed what reaches outside.
         is_result = isinstance(one, Ref) and "()" in one.name
         if seen == _MAX_LOOK or "callable" in one.taint or (isinstance(one, Called) and not is_result):
@@ -317,7 +317,7 @@ def covers_all(wide: Value, value: Value, depth: int = 3) -> bool:
 
 
 def _covers_items(wide: Items, value: Items, depth: int) -> bool:
-    held = join_all(wide.items)
+    held = build_union_of(wide.items)
     return (
         wide.kind == value.kind
         and (wide.more or not value.more)
@@ -341,11 +341,11 @@ def is_plain(value: Value) -> bool:
 _UNFOLDED: Final = frozenset({Unknown, Ref})
 
 
-def join_all(values: Iterable[Value]) -> Value:
+def build_union_of(values: Iterable[Value]) -> Value:
     """Return a value that may be any of these; unknown when there are none."""
     joined: Value | None = None
     for value in values:
-        joined = value if joined is None else join(joined, value)
+        joined = value if joined is None else build_union(joined, value)
     return joined if joined is not None else UNKNOWN
 
 
@@ -362,13 +362,13 @@ def are_equal(first: Value, second: Value) -> bool:
     return isinstance(first, Unknown)
 
 
-def collect_taint(value: Value) -> Taint:
+def compute_taint(value: Value) -> Taint:
     """Return the sources of a value, containers included, as far as a bounded search finds them."""
     taint = value.taint
     if value.__class__ in _LEAVES or not isinstance(value, _HOLDERS):
         return taint
     is_named = True
-    for seen, one in enumerate(walk_parts(value)):
+    for seen, one in enumerate(iter_parts(value)):
         if seen == _MAX_LOOK:
             # A taint past the bound is not known: the value is never taken for a plain name.
             return taint | ANY
@@ -377,7 +377,7 @@ def collect_taint(value: Value) -> Taint:
     return taint if is_named else taint - NAME
 
 
-def walk_parts(value: Value) -> Iterator[Value]:
+def iter_parts(value: Value) -> Iterator[Value]:
     """Yield a value and all that it holds at any depth, each container once."""
     pending: list[Iterator[Value]] = [iter((value,))]
     seen: set[int] = set()
@@ -391,10 +391,10 @@ def walk_parts(value: Value) -> Iterator[Value]:
             continue
         if isinstance(one, _HOLDERS) and id(one) not in seen:
             seen.add(id(one))
-            pending.append(_iterate_held(one))
+            pending.append(_iter_held(one))
 
 
-def _iterate_held(value: Value) -> Iterator[Value]:
+def _iter_held(value: Value) -> Iterator[Value]:
     if isinstance(value, Items):
         return iter(value.items)
     if isinstance(value, OneOf):
@@ -426,14 +426,14 @@ def to_pieces(value: Value) -> Pieces:
     return value.pieces if isinstance(value, (Text, Path)) else (None,)
 
 
-def read_constant_text(value: Value | None) -> str | None:
+def find_constant_text(value: Value | None) -> str | None:
     """Return the text of a value that is wholly known."""
     return value.value if isinstance(value, Const) and isinstance(value.value, str) else None
 
 
 def build_text(pieces: Iterable[str | None], taint: Taint) -> Value:
     """Return the value of a text in pieces: a constant when all of it is known."""
-    found = merge_pieces([*pieces])
+    found = normalise_pieces([*pieces])
     if len(found) > 1:
         return Text(found, taint)
     return Unknown(taint) if found[0] is None else Const(found[0], taint)
@@ -454,4 +454,4 @@ def list_elements(value: Value) -> tuple[list[Value], bool]:
     if isinstance(value, OneOf):
         parts = [list_elements(option) for option in value.options]
         return [one for items, _ in parts for one in items], False
-    return [Unknown(collect_taint(value))], False
+    return [Unknown(compute_taint(value))], False

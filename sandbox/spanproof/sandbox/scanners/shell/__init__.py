@@ -19,7 +19,7 @@ def scan(context: Context, source: Source) -> None:
     from spanproof.sandbox.scanners.shell.walk import Shell, TooSlow
 
     try:
-        Shell(context, source.text, HANDLERS, ends_script).read()
+        Shell(context, source.text, HANDLERS, ends_script).check_script()
     except RecursionError:
         context.add("shell.too-deep", START, "nests deeper than can be judged")
     except TooSlow:

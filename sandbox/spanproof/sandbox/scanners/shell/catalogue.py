@@ -12,7 +12,7 @@ from typing import Final
 from spanproof.sandbox.catalogue import build_word_index, split_entry
 from spanproof.sandbox.scanners.catalogue import read_sections
 from spanproof.sandbox.scanners.pieces import ENTRY
-from spanproof.sandbox.scanners.shell.state import OWN_JOB, Words, read_known_text
+from spanproof.sandbox.scanners.shell.state import OWN_JOB, Words, find_known_text
 
 _KNOWLEDGE: Final = read_sections("shell")
 _GROUPS: Final = _KNOWLEDGE["groups"]
@@ -72,7 +72,7 @@ def split_options(arguments: Sequence[Words], valued: str) -> tuple[list[Words],
     only_operands = False
     skip = False
     for argument in arguments:
-        text = read_known_text(argument)
+        text = find_known_text(argument)
         if skip:
             skip = False
             continue
@@ -89,7 +89,7 @@ def split_options(arguments: Sequence[Words], valued: str) -> tuple[list[Words],
     return operands, options
 
 
-def drop_text_options(program: str, arguments: list[Words]) -> list[Words]:
+def without_text_options(program: str, arguments: list[Words]) -> list[Words]:
     """Return the arguments without the options whose value is a text: `-d /`, `-t/`, `--delimiter=/`."""
     if program not in TEXT_OPTIONS:
         return arguments
@@ -98,7 +98,7 @@ def drop_text_options(program: str, arguments: list[Words]) -> list[Words]:
     for argument in rest:
         # A word that may be one of several is judged as it is.
         option = (argument[0][0] or "") if len(argument) == 1 else ""
-        value_follows = _value_follows(program, option)
+        value_follows = _find_if_value_follows(program, option)
         if value_follows is None:
             kept.append(argument)
         elif value_follows and len(argument[0]) == 1:
@@ -108,7 +108,7 @@ def drop_text_options(program: str, arguments: list[Words]) -> list[Words]:
     return [*kept, *rest]
 
 
-def _value_follows(program: str, option: str) -> bool | None:
+def _find_if_value_follows(program: str, option: str) -> bool | None:
     """Return whether the next argument is the value of a text option; None for any other option."""
     if option in TEXT_OPTIONS[program]:
         return True
@@ -125,11 +125,11 @@ def _value_follows(program: str, option: str) -> bool | None:
     return None
 
 
-def skip_options(arguments: list[Words], valued: str) -> list[Words]:
+def list_after_options(arguments: list[Words], valued: str) -> list[Words]:
     """Return what follows the options of a wrapper: the command it runs."""
     index = 0
     while index < len(arguments):
-        text = read_known_text(arguments[index])
+        text = find_known_text(arguments[index])
         if text is None or not text.startswith("-") or text == "-":
             break
         index += 2 if len(text) == 2 and text[1] in valued else 1

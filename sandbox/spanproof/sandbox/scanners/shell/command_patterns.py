@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Final
 
 from spanproof.sandbox.scanners.catalogue import read_sections
-from spanproof.sandbox.scanners.shell.state import Words, read_known_text
+from spanproof.sandbox.scanners.shell.state import Words, find_known_text
 
 _KNOWLEDGE: Final = read_sections("shell")
 _GLOBAL_OPTIONS: Final = {
@@ -60,9 +60,9 @@ def find_allowed(patterns: Iterable[str], program: str, arguments: Sequence[Word
     return None
 
 
-def match_denied(patterns: Iterable[str], program: str, arguments: Sequence[Words]) -> Match:
+def classify_command(patterns: Iterable[str], program: str, arguments: Sequence[Words]) -> Match:
     """Return how a command fits the patterns: their words in this order, with any words between."""
-    texts = [read_known_text(argument) for argument in arguments]
+    texts = [find_known_text(argument) for argument in arguments]
     found = Match.NONE
     for pattern in patterns:
         name, *words = pattern.split()
@@ -95,7 +95,7 @@ def _fits(text: str, word: str) -> bool:
 
 def _names_remote(program: str, arguments: Sequence[Words]) -> bool:
     options = _REMOTE_OPTIONS.get(program, frozenset())
-    texts = [read_known_text(argument) or "" for argument in arguments]
+    texts = [find_known_text(argument) or "" for argument in arguments]
     return any(
         text.partition("=")[0] in options
         or (not text.startswith("--") and len(text) > 2 and text[:2] in options)
@@ -108,7 +108,7 @@ def _iter_operands(program: str, arguments: Sequence[Words]) -> Iterator[str | N
     valued = _GLOBAL_OPTIONS.get(program, frozenset())
     rest = iter(arguments)
     for argument in rest:
-        text = read_known_text(argument)
+        text = find_known_text(argument)
         if text is None or not text.startswith("-"):
             yield text
         elif text in valued:

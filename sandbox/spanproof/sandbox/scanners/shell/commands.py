@@ -16,9 +16,9 @@ from typing import Final
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action, Pieces
-from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts
+from spanproof.sandbox.scanners.pieces import ENTRY, list_bounded_texts
 from spanproof.sandbox.scanners.shell import programs
-from spanproof.sandbox.scanners.shell.conditions import find_outcome, list_chosen
+from spanproof.sandbox.scanners.shell.conditions import find_chosen, find_outcome
 from spanproof.sandbox.scanners.shell.files import TESTS_OF_FILES
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -29,26 +29,26 @@ from spanproof.sandbox.scanners.shell.state import (
     UNKNOWN_STREAM,
     Stream,
     Words,
-    join_alternatives,
-    join_streams,
-    join_words,
-    merge_variables,
-    read_known_text,
+    add_variables,
+    build_alternatives,
+    build_joined_stream,
+    build_joined_word,
+    find_known_text,
 )
 from spanproof.sandbox.scanners.shell.walk import NodeHandler, Shell
 
 
-def _follow_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_command(shell: Shell, node: Node, stdin: Stream) -> Stream:
     parts, following = _split_at_line_end(shell, node)
     written = _run_parts(shell, node, parts, stdin)
     if not following:
         return written
-    fields = [word for child in following for word in shell.words.fields(child)]
-    return join_streams([written, programs.run(shell, fields, UNKNOWN_STREAM, node)])
+    fields = [word for child in following for word in shell.words.list_fields(child)]
+    return build_joined_stream([written, programs.run(shell, fields, UNKNOWN_STREAM, node)])
 
 
 def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> Stream:
-    shell.count_command()
+    shell.record_command()
     fields: list[Words] = []
     assignments: list[Node] = []
     shell.substituted_from = frozenset()
@@ -57,27 +57,29 @@ def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> St
         if child.type == "variable_assignment":
             assignments.append(child)
         elif child.type == "herestring_redirect":
-            stdin = Stream(shell.words.word(child.named_children[0])) if child.named_children else stdin
+            stdin = (
+                Stream(shell.words.evaluate_word(child.named_children[0])) if child.named_children else stdin
+            )
         elif child.type == "file_redirect":
-            stdin = _judge_redirect(shell, child) or stdin
+            stdin = _handle_redirect(shell, child) or stdin
         elif child.type != "comment":
-            fields.extend(shell.words.fields(child))
+            fields.extend(shell.words.list_fields(child))
     if fields and _DROPPED_DASH.match(shell.script.data, node.end_byte):
         fields.append((("-",),))
-    origins = _collect_origins(shell, node) | shell.substituted_from
+    origins = _list_origins(shell, node) | shell.substituted_from
     for assignment in assignments:
-        _assign(shell, assignment, keep=name_node is None)
+        _write_variable(shell, assignment, keep=name_node is None)
     if not fields:
         return NOTHING
     given = Stream(stdin.words, stdin.origin | origins)
     outer = shell.given
-    shell.given = outer | {shell.words.text(one).partition("=")[0] for one in assignments}
+    shell.given = outer | {shell.words.get_text(one).partition("=")[0] for one in assignments}
     try:
         return _run_with_separators(shell, fields, assignments, given, node)
     finally:
         shell.given = outer
-        if (read_known_text(fields[0]) or "").rpartition("/")[2] in _WRITES_UNSEEN:
-            shell.context.own_files.forget(None)
+        if (find_known_text(fields[0]) or "").rpartition("/")[2] in _WRITES_UNSEEN:
+            shell.context.own_files.record_unknown(None)
 
 
 # Programs that write files whose names are not among their operands, or by code of their own.
@@ -117,7 +119,7 @@ def _run_with_separators(
     shell: Shell, fields: list[Words], assignments: list[Node], given: Stream, node: Node
 ) -> Stream:
     """Run a command by the `IFS` that it is given, if any."""
-    separators = [one for one in assignments if shell.words.text(one).startswith("IFS=")]
+    separators = [one for one in assignments if shell.words.get_text(one).startswith("IFS=")]
     if not separators:
         return programs.run(shell, fields, given, node)
     # `IFS=: read a b` splits by it, and only this command does.
@@ -135,11 +137,11 @@ def _run_with_separators(
 _DROPPED_DASH = re.compile(rb"[ \t]++-(?=[ \t]*+<<)")
 
 
-def _collect_origins(shell: Shell, node: Node) -> frozenset[str]:
+def _list_origins(shell: Shell, node: Node) -> frozenset[str]:
     """Return where the variables a command names got their values."""
     if not shell.state.origins:
         return frozenset()
-    text = shell.words.text(node)
+    text = shell.words.get_text(node)
     return frozenset().union(
         *[
             origin
@@ -149,7 +151,7 @@ def _collect_origins(shell: Shell, node: Node) -> frozenset[str]:
     )
 
 
-def _follow_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
     body = node.child_by_field_name("body")
     follow: Node | None = None
     outputs: list[Node] = []
@@ -157,33 +159,33 @@ def _follow_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
         if redirect.type == "heredoc_redirect":
             stdin, follow = _read_here_document(shell, redirect, outputs)
         elif redirect.type == "herestring_redirect" and redirect.named_children:
-            stdin = Stream(shell.words.word(redirect.named_children[0]))
+            stdin = Stream(shell.words.evaluate_word(redirect.named_children[0]))
         elif redirect.type == "file_redirect":
-            stdin = _judge_redirect(shell, redirect, outputs) or stdin
+            stdin = _handle_redirect(shell, redirect, outputs) or stdin
     written = shell.run(body, stdin) if body is not None else NOTHING
     for redirect in outputs:
-        _note_written(shell, redirect, written if follow is None else UNKNOWN_STREAM)
-    if outputs and body is not None and _WRITES_FOREVER.match(shell.words.text(body)):
+        _record_written(shell, redirect, written if follow is None else UNKNOWN_STREAM)
+    if outputs and body is not None and _WRITES_FOREVER.match(shell.words.get_text(body)):
         shell.add("resource.endless", node, "writes to a file without an end")
     if follow is not None:
         return shell.run(follow, written)
     return NOTHING if outputs else written
 
 
-def _note_written(shell: Shell, redirect: Node, written: Stream) -> None:
+def _record_written(shell: Shell, redirect: Node, written: Stream) -> None:
     """Note what a redirection writes to its file, where that is known."""
     destinations = redirect.children_by_field_name("destination")
-    path = shell.find_path(shell.words.word(destinations[0])) if len(destinations) == 1 else None
-    text = read_known_text(written.words)
+    path = shell.find_path(shell.words.evaluate_word(destinations[0])) if len(destinations) == 1 else None
+    text = find_known_text(written.words)
     files = shell.context.own_files
     operator = redirect.children[0].type
     if path is None or text is None or operator not in {">", ">>"}:
-        files.forget(path)
+        files.record_unknown(path)
     elif operator == ">>" and not files.holds(path):
-        files.forget(path)  # what it is added to is not known
+        files.record_unknown(path)  # what it is added to is not known
     else:
         if operator == ">":
-            files.open_new(path)
+            files.record_emptied(path)
         files.add_text(path, text)
 
 
@@ -197,17 +199,17 @@ def _read_here_document(shell: Shell, node: Node, outputs: list[Node]) -> tuple[
     quoted = False
     for child in node.named_children:
         if child.type == "heredoc_start":
-            quoted = shell.words.text(child)[:1] in {"'", '"', "\\"}
+            quoted = shell.words.get_text(child)[:1] in {"'", '"', "\\"}
         elif child.type == "heredoc_body":
-            stream = Stream(((shell.words.text(child),),) if quoted else shell.words.word(child))
+            stream = Stream(((shell.words.get_text(child),),) if quoted else shell.words.evaluate_word(child))
         elif child.type == "file_redirect":
-            _judge_redirect(shell, child, outputs)
+            _handle_redirect(shell, child, outputs)
         elif child.type != "heredoc_end":
             follow = child
     return stream, follow
 
 
-def _judge_redirect(shell: Shell, node: Node, outputs: list[Node] | None = None) -> Stream | None:
+def _handle_redirect(shell: Shell, node: Node, outputs: list[Node] | None = None) -> Stream | None:
     """Judge a redirection; gives a stream when it is an input.
 
     One that writes is added to `outputs`, for a caller that notes what is written.
@@ -218,58 +220,58 @@ def _judge_redirect(shell: Shell, node: Node, outputs: list[Node] | None = None)
     reads = operator.startswith("<") and ">" not in operator
     stream: Stream | None = UNKNOWN_STREAM if reads else None
     for destination in node.children_by_field_name("destination"):
-        word = shell.words.word(destination)
-        text = read_known_text(word)
+        word = shell.words.evaluate_word(destination)
+        text = find_known_text(word)
         if ("&" in operator and text is not None and text.strip("-").isdigit()) or text == "-":
             continue
         action = Action.READ if reads else Action.WRITE
-        shell.judge_path(action, word, "a redirection", node, is_followed=outputs is not None)
+        shell.check_path(action, word, "a redirection", node, is_followed=outputs is not None)
         if destination.type == "process_substitution":
-            stream = shell.sequence(destination, UNKNOWN_STREAM)
+            stream = shell.read_sequence(destination, UNKNOWN_STREAM)
     if outputs is not None and stream is None:
         outputs.append(node)
     return stream
 
 
-def _follow_assignment(shell: Shell, node: Node, stdin: Stream) -> Stream:
-    _assign(shell, node, keep=True)
+def _handle_assignment(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    _write_variable(shell, node, keep=True)
     return NOTHING
 
 
-def _assign(shell: Shell, node: Node, *, keep: bool) -> None:
+def _write_variable(shell: Shell, node: Node, *, keep: bool) -> None:
     name_node = node.child_by_field_name("name")
     if name_node is None:
         return
     shell.substituted_from = frozenset()
     value_node = node.child_by_field_name("value")
     value = _read_value(shell, value_node)
-    name = shell.words.text(name_node).partition("[")[0]
+    name = shell.words.get_text(name_node).partition("[")[0]
     variables = shell.state.variables
     adds = any(child.type == "+=" for child in node.children)
     is_array = value_node is not None and value_node.type == "array"
     if name in variables and (name_node.type == "subscript" or (adds and is_array)):
         # Which item it becomes is not followed: a variable is any of its items.
-        value = join_alternatives(variables[name], value)
+        value = build_alternatives(variables[name], value)
     elif adds:
-        value = join_words([variables.get(name, EMPTY), value])
-    _assign_items(shell, name, name_node, None if adds else value_node, value)
+        value = build_joined_word([variables.get(name, EMPTY), value])
+    _write_items(shell, name, name_node, None if adds else value_node, value)
     if keep:
         before = variables.get(name)
         if before is not None and len(variables) > MAX_BRANCHED:
-            value = join_alternatives(before, value)
+            value = build_alternatives(before, value)
         variables[name] = value
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
-    programs.judge_assigned(shell, name, value, node)
+    programs.check_assigned(shell, name, value, node)
 
 
-def _assign_items(shell: Shell, name: str, target: Node, value_node: Node | None, value: Words) -> None:
+def _write_items(shell: Shell, name: str, target: Node, value_node: Node | None, value: Words) -> None:
     """Note the items of an array, as variables named `array[key]`, where their keys are known."""
     variables = shell.state.variables
     if target.type == "subscript":
-        key = shell.words.subscript(target)
+        key = shell.words.find_subscript(target)
         for held in [one for one in variables if one.startswith(f"{name}[")] if key is None else ():
-            variables[held] = join_alternatives(variables[held], value)
+            variables[held] = build_alternatives(variables[held], value)
         if key is not None:
             variables[f"{name}[{key}]"] = value
         return
@@ -289,19 +291,19 @@ def _read_items(shell: Shell, array: Node) -> list[tuple[str | None, Words]]:
     """Return the keys and values of an array; a key is None where it is not known."""
     items: list[tuple[str | None, Words]] = []
     for index, child in enumerate(array.named_children):
-        word = shell.words.word(child)
-        if not shell.words.text(child).startswith("["):
+        word = shell.words.evaluate_word(child)
+        if not shell.words.get_text(child).startswith("["):
             items.append((str(index), word))
             continue
         key, is_keyed, first = (word[0][0] or "")[1:].partition("]=")
         if is_keyed and len(word) == 1:
             items.append((key, ((first, *word[0][1:]),)))
         else:
-            items.append((None, tuple(map(_strip_subscript, word))))
+            items.append((None, tuple(map(_without_subscript, word))))
     return items
 
 
-def _strip_subscript(pieces: Pieces) -> Pieces:
+def _without_subscript(pieces: Pieces) -> Pieces:
     """Return the value in `[key]=value`, where the key is not known."""
     at = next((at for at, piece in enumerate(pieces) if piece is not None and "]=" in piece), None)
     return pieces if at is None else ((pieces[at] or "").partition("]=")[2], *pieces[at + 1 :])
@@ -311,63 +313,65 @@ def _read_value(shell: Shell, node: Node | None) -> Words:
     if node is None:
         return EMPTY
     if node.type != "array":
-        return shell.words.word(node)
+        return shell.words.evaluate_word(node)
     return (
-        limit_texts((pieces for _, one in _read_items(shell, node) for pieces in one), MAX_ALTERNATIVES)
+        list_bounded_texts(
+            (pieces for _, one in _read_items(shell, node) for pieces in one), MAX_ALTERNATIVES
+        )
         or EMPTY
     )
 
 
-def _follow_declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_declaration(shell: Shell, node: Node, stdin: Stream) -> Stream:
     fields: list[Words] = []
     for child in node.named_children:
         if child.type == "variable_assignment":
-            _assign(shell, child, keep=True)
+            _write_variable(shell, child, keep=True)
         else:
-            fields.append(shell.words.word(child))
+            fields.append(shell.words.evaluate_word(child))
             shell.run_subscripts(fields[-1], node)
     keyword = node.children[0].type if node.children else ""
-    if any(_BY_NAME.match(read_known_text(word) or "") for word in fields):
-        _judge_reference(shell, node)
+    if any(_BY_NAME.match(find_known_text(word) or "") for word in fields):
+        _check_reference(shell, node)
     printing = not node.named_children or any(
-        read_known_text(word) in {"-p", "-x", "-xp", "-px"} for word in fields
+        find_known_text(word) in {"-p", "-x", "-xp", "-px"} for word in fields
     )
     if (
         printing
         and len(node.named_children) == len(fields) <= 1
         and keyword in {"export", "declare", "typeset"}
     ):
-        shell.read_all_variables(keyword, node)
+        shell.handle_environment_read(keyword, node)
     return NOTHING
 
 
-def _judge_reference(shell: Shell, node: Node) -> None:
+def _check_reference(shell: Shell, node: Node) -> None:
     """Judge `declare -n name=VARIABLE`: reading the one reads the other."""
     shell.add("command.dynamic", node, "makes a variable that is another by name")
     for child in node.named_children:
         value = child.child_by_field_name("value") if child.type == "variable_assignment" else None
-        name = read_known_text(shell.words.word(value)) if value is not None else None
+        name = find_known_text(shell.words.evaluate_word(value)) if value is not None else None
         if name is not None:
-            shell.judge_variable(name, node)
+            shell.check_variable(name, node)
 
 
 # The option of `declare` and `local` for a reference to a variable.
 _BY_NAME = re.compile(r"-[A-Za-z]*n")
 
 
-def _follow_unset(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_unset(shell: Shell, node: Node, stdin: Stream) -> Stream:
     for child in node.named_children:
-        shell.state.variables.pop(shell.words.text(child), None)
+        shell.state.variables.pop(shell.words.get_text(child), None)
     return NOTHING
 
 
-def _follow_bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
     """Follow a redirection without a command: `$(< file)` gives what the file holds."""
-    given = _judge_redirect(shell, node)
+    given = _handle_redirect(shell, node)
     return NOTHING if given is None else Stream(HOLE, frozenset({"file"}))
 
 
-def _follow_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
     stream = stdin
     directories, before = shell.state.directories, list(shell.state.directories)
     for child in node.named_children:
@@ -377,7 +381,7 @@ def _follow_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return stream
 
 
-def _flatten_list(node: Node) -> tuple[list[Node], list[str]]:
+def _split_list(node: Node) -> tuple[list[Node], list[str]]:
     """Return the commands of `a && b || c` and the operators between them."""
     # It nests to the left; walked with a list, a long one cannot exhaust the stack.
     parts: list[Node] = []
@@ -393,8 +397,8 @@ def _flatten_list(node: Node) -> tuple[list[Node], list[str]]:
     return parts, operators
 
 
-def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
-    parts, operators = _flatten_list(node)
+def _handle_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    parts, operators = _split_list(node)
     written: list[Stream] = []
     outcome: bool | None = None
     for at, part in enumerate(parts):
@@ -402,55 +406,55 @@ def _follow_list(shell: Shell, node: Node, stdin: Stream) -> Stream:
         if operator and outcome is (operator == "||"):
             continue  # it runs only where what is before it fails, or succeeds
         written.append(shell.run(part, stdin))
-        outcome = _join_outcomes(outcome, operator, find_outcome(shell, part))
-    return join_streams(written)
+        outcome = _compute_outcome(outcome, operator, find_outcome(shell, part))
+    return build_joined_stream(written)
 
 
-def _join_outcomes(before: bool | None, operator: str, own: bool | None) -> bool | None:
+def _compute_outcome(before: bool | None, operator: str, own: bool | None) -> bool | None:
     """Return how a list ends behind a part that may have been left out, where `before` is not known."""
     is_reached = not operator or before is not None
     return own if is_reached or own is (operator == "||") else None
 
 
-def _follow_branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
-    chosen = list_chosen(shell, node)
+def _handle_branches(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    chosen = find_chosen(shell, node)
     if chosen is not None:
-        return join_streams([shell.run(child, stdin) for child in chosen])
+        return build_joined_stream([shell.run(child, stdin) for child in chosen])
     if len(shell.state.variables) > MAX_BRANCHED:
-        return shell.sequence(node, stdin)  # an assignment joins with the value before it instead
+        return shell.read_sequence(node, stdin)  # an assignment joins with the value before it instead
     before = dict(shell.state.variables)
     merged: dict[str, Words] = dict(before)
     written: list[Stream] = []
     for child in node.named_children:
         if child.type in {"elif_clause", "else_clause", "case_item"}:
-            shell.state.replace_variables(before)
-            written.append(shell.sequence(child, stdin))
+            shell.state.update_variables(before)
+            written.append(shell.read_sequence(child, stdin))
         else:
             written.append(shell.run(child, stdin))
-        merge_variables(merged, shell.state.variables)
-    shell.state.replace_variables(merged)
-    return join_streams(written)
+        add_variables(merged, shell.state.variables)
+    shell.state.update_variables(merged)
+    return build_joined_stream(written)
 
 
-def _follow_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
     variable = node.child_by_field_name("variable")
     values: list[Words] = []
     for value in node.children_by_field_name("value"):
-        values.extend(shell.words.fields(value))
+        values.extend(shell.words.list_fields(value))
     if not values and shell.state.positional:
         values = list(shell.state.positional)
     if variable is not None:
-        word = limit_texts((pieces for one in values for pieces in one), MAX_ALTERNATIVES) or HOLE
-        shell.state.variables[shell.words.text(variable)] = word
-    return shell.repeat(lambda: _run_body(shell, node, stdin), node)
+        word = list_bounded_texts((pieces for one in values for pieces in one), MAX_ALTERNATIVES) or HOLE
+        shell.state.variables[shell.words.get_text(variable)] = word
+    return shell.read_repeatedly(lambda: _run_body(shell, node, stdin), node)
 
 
-def _follow_counting_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_counting_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
     for child in node.named_children:
         if child.type == "variable_assignment" or child.type.endswith("expression"):
             for name in [one for one in child.named_children if one.type == "variable_name"]:
-                shell.state.variables[shell.words.text(name)] = ((ENTRY,),)
-    return shell.repeat(lambda: _run_body(shell, node, stdin), node)
+                shell.state.variables[shell.words.get_text(name)] = ((ENTRY,),)
+    return shell.read_repeatedly(lambda: _run_body(shell, node, stdin), node)
 
 
 # A loop whose condition is always true, what leaves it or waits in it, and what each turn adds.
@@ -462,16 +466,16 @@ _DOES_NOTHING: Final = re.compile(r"[;\n]\s*+do\s++(?:true|:|continue)\s*+[;\n]?
 _ADDS: Final = re.compile(r">>|>\s*+[\"']?[\w./-]*+\$|[^&]&\s*+(?:\n|;|done)|\w\+=")
 
 
-def _judge_endless_loop(shell: Shell, node: Node) -> None:
-    text = shell.words.text(node)
+def _check_endless_loop(shell: Shell, node: Node) -> None:
+    text = shell.words.get_text(node)
     acts = _ADDS.search(text) or _DOES_NOTHING.search(text)
     if _ENDLESS.match(text) and not _LEAVES.search(text) and acts:
         shell.add("resource.endless", node, "a loop without an end adds to what it holds")
 
 
-def _follow_while(shell: Shell, node: Node, stdin: Stream) -> Stream:
-    _judge_endless_loop(shell, node)
-    return shell.repeat(lambda: shell.sequence(node, stdin), node)
+def _handle_while(shell: Shell, node: Node, stdin: Stream) -> Stream:
+    _check_endless_loop(shell, node)
+    return shell.read_repeatedly(lambda: shell.read_sequence(node, stdin), node)
 
 
 def _run_body(shell: Shell, node: Node, stdin: Stream) -> Stream:
@@ -479,13 +483,13 @@ def _run_body(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return shell.run(body, stdin) if body is not None else NOTHING
 
 
-def _follow_function(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_function(shell: Shell, node: Node, stdin: Stream) -> Stream:
     name_node, body = node.child_by_field_name("name"), node.child_by_field_name("body")
     if name_node is None or body is None:
         return NOTHING
-    name = shell.words.text(name_node)
-    shell.define_function(name, body)
-    if _is_fork_bomb(shell.words.text(body), name):
+    name = shell.words.get_text(name_node)
+    shell.add_function(name, body)
+    if _is_fork_bomb(shell.words.get_text(body), name):
         shell.add("process.fork", node, f"the function {name} starts itself without end")
     return NOTHING
 
@@ -505,46 +509,46 @@ def _is_fork_bomb(body: str, name: str) -> bool:
 _GUARD: Final = re.compile(r"(?<![\w-])(?:if|case|while|until|for|return|exit|test|\[)(?![\w-])|&&|\|\|")
 
 
-def _follow_test(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_test(shell: Shell, node: Node, stdin: Stream) -> Stream:
     pending = list(node.named_children)
     while pending:
         child = pending.pop()
         if child.type in {"unary_expression", "binary_expression"}:
             operators = [one for one in child.named_children if one.type == "test_operator"]
-            if operators and shell.words.text(operators[0]) in TESTS_OF_FILES:
+            if operators and shell.words.get_text(operators[0]) in TESTS_OF_FILES:
                 for operand in child.named_children:
                     if operand.type != "test_operator":
-                        shell.judge_path(Action.READ, shell.words.word(operand), "test", node)
+                        shell.check_path(Action.READ, shell.words.evaluate_word(operand), "test", node)
                 continue
             pending.extend(child.named_children)
         elif child.type in {"parenthesized_expression", "negation_expression"}:
             pending.extend(child.named_children)
         else:
-            shell.run_subscripts(shell.words.word(child), node)
+            shell.run_subscripts(shell.words.evaluate_word(child), node)
     return NOTHING
 
 
-def _ignore_node(shell: Shell, node: Node, stdin: Stream) -> Stream:
+def _handle_nothing(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING
 
 
 HANDLERS: Final[dict[str, NodeHandler]] = {
-    "command": _follow_command,
-    "file_redirect": _follow_bare_redirect,
-    "redirected_statement": _follow_redirected,
-    "variable_assignment": _follow_assignment,
-    "declaration_command": _follow_declaration,
-    "unset_command": _follow_unset,
-    "pipeline": _follow_pipeline,
+    "command": _handle_command,
+    "file_redirect": _handle_bare_redirect,
+    "redirected_statement": _handle_redirected,
+    "variable_assignment": _handle_assignment,
+    "declaration_command": _handle_declaration,
+    "unset_command": _handle_unset,
+    "pipeline": _handle_pipeline,
     "subshell": Shell.run_apart,
-    "list": _follow_list,
-    "if_statement": _follow_branches,
-    "case_statement": _follow_branches,
-    "for_statement": _follow_for,
-    "while_statement": _follow_while,
-    "c_style_for_statement": _follow_counting_for,
-    "function_definition": _follow_function,
-    "test_command": _follow_test,
-    "comment": _ignore_node,
+    "list": _handle_list,
+    "if_statement": _handle_branches,
+    "case_statement": _handle_branches,
+    "for_statement": _handle_for,
+    "while_statement": _handle_while,
+    "c_style_for_statement": _handle_counting_for,
+    "function_definition": _handle_function,
+    "test_command": _handle_test,
+    "comment": _handle_nothing,
 }
 """What follows each kind of node."""

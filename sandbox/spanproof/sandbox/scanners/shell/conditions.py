@@ -55,7 +55,7 @@ def find_outcome(shell: Shell, node: Node) -> bool | None:
     if node.type == "negated_command":
         inner = find_outcome(shell, node.named_children[0])
         return None if inner is None else not inner
-    test = _TEST.fullmatch(shell.words.text(node)) if node.type == "test_command" else None
+    test = _TEST.fullmatch(shell.words.get_text(node)) if node.type == "test_command" else None
     value = _find_value(shell, test["name"] or test["braced"], node) if test is not None else None
     if test is None or value is None or bool(test["one"]) is bool(test["two"]):
         return None
@@ -82,7 +82,7 @@ def _reaches_end(shell: Shell, node: Node) -> bool:
             is_reached = find_outcome(shell, first) is (node.children[1].type == "&&")
             return _reaches_end(shell, first) or (is_reached and _reaches_end(shell, second))
         case "if_statement":
-            chosen = list_chosen(shell, node)
+            chosen = find_chosen(shell, node)
             return chosen is not None and any(_reaches_end(shell, one) for one in chosen)
         case "compound_statement" | "else_clause":
             return any(_reaches_end(shell, child) for child in node.named_children)
@@ -99,18 +99,18 @@ def ends_where_it_fails(shell: Shell, node: Node) -> bool:
 
 
 def _is_set_on_error(shell: Shell, node: Node) -> bool:
-    text = shell.words.text(node)
+    text = shell.words.get_text(node)
     is_setting = node.type == "command" and _OPTIONS.fullmatch(text) is not None
     return is_setting and not _is_in_background(node) and re.search(r"-[ux]*e", text) is not None
 
 
 def _is_end(shell: Shell, node: Node) -> bool:
-    words = shell.words.text(node).split()
+    words = shell.words.get_text(node).split()
     has_status = len(words) == 1 or (len(words) == 2 and words[1].isdigit())
     return has_status and (words[0] == "exit" or (words[0] == "return" and _is_in_function(node)))
 
 
-def list_chosen(shell: Shell, node: Node) -> list[Node] | None:
+def find_chosen(shell: Shell, node: Node) -> list[Node] | None:
     """Return the parts of an `if` that run; None where that is not known."""
     conditions = [one for one in node.children_by_field_name("condition") if one.is_named]
     outcome = find_outcome(shell, conditions[0]) if len(conditions) == 1 else None
@@ -154,16 +154,16 @@ def _is_followed(shell: Shell, harmless: frozenset[str] = frozenset()) -> bool:
 
 
 def _is_plain(shell: Shell, node: Node) -> bool:
-    text = shell.words.text(node)
+    text = shell.words.get_text(node)
     match node.type:
         case "command":
             name = node.child_by_field_name("name")
-            return name is None or shell.words.text(name) != "set" or _OPTIONS.fullmatch(text) is not None
+            return name is None or shell.words.get_text(name) != "set" or _OPTIONS.fullmatch(text) is not None
         case "command_name":
             return _PLAIN.fullmatch(text) is not None and text not in _REBINDS
         case "function_definition":
             name = node.child_by_field_name("name")
-            called = shell.words.text(name) if name is not None else ""
+            called = shell.words.get_text(name) if name is not None else ""
             return _PLAIN.fullmatch(called) is not None and called not in _OWN
         case "test_command":
             return _ODD_TEST.search(text) is None
@@ -185,7 +185,7 @@ def _find_value(shell: Shell, name: str, node: Node) -> str | None:
     first = min(
         (one.start_byte for one in nodes if one.type == "function_definition"), default=node.start_byte
     )
-    _, sign, text = shell.words.text(assignment).partition("=")
+    _, sign, text = shell.words.get_text(assignment).partition("=")
     is_literal = sign == "=" and (not text or _LITERAL.fullmatch(text) is not None)
     is_before = assignment.start_byte < min(first, node.start_byte)
     is_sure = is_statement and is_before and is_literal
@@ -194,7 +194,7 @@ def _find_value(shell: Shell, name: str, node: Node) -> str | None:
 
 def _find_only_setter(shell: Shell, nodes: list[Node], name: str) -> Node | None:
     """Return what names a variable without reading it; None where several do."""
-    named = [one for one in nodes if one.type == "variable_name" and shell.words.text(one) == name]
+    named = [one for one in nodes if one.type == "variable_name" and shell.words.get_text(one) == name]
     holders = [one.parent for one in named if one.parent is not None]
     set_by = [one for one in holders if one.type not in {"simple_expansion", "expansion"}]
     return set_by[0] if len(set_by) == 1 else None

@@ -24,7 +24,7 @@ from spanproof.sandbox.scanners.shell.state import (
     State,
     Stream,
     Words,
-    read_known_text,
+    find_known_text,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
 
@@ -36,19 +36,19 @@ _ELSEWHERE: Final = re.compile(
 _MOST: Final = 8
 
 
-def change_directory(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def handle_cd(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     """Follow `cd` and `pushd`: judge the directory as read, and begin relative paths there."""
-    operands = [one for one in arguments if (read_known_text(one) or "")[:2] not in {"-L", "-P", "-e", "-@"}]
+    operands = [one for one in arguments if (find_known_text(one) or "")[:2] not in {"-L", "-P", "-e", "-@"}]
     shell.context.own_files.close()
     for operand in operands or [(("~",),)]:
-        if operands and read_known_text(operand) != "-":
-            shell.judge_path(Action.READ, operand, program, node)
-        target = read_known_text(operand)
+        if operands and find_known_text(operand) != "-":
+            shell.check_path(Action.READ, operand, program, node)
+        target = find_known_text(operand)
         if target is not None and _is_sure(shell, program, target, node):
             shell.state.start = posixpath.normpath(posixpath.join(shell.state.start, target))
             continue
         for pieces in operand:
-            _enter(shell.state, pieces[0] if len(pieces) == 1 else None)
+            _record_entered(shell.state, pieces[0] if len(pieces) == 1 else None)
     return NOTHING
 
 
@@ -60,13 +60,13 @@ def _is_sure(shell: Shell, program: str, target: str, node: Node) -> bool:
     return follows_no_other and lies_here and ends_where_it_fails(shell, node)
 
 
-def leave_directory(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def handle_popd(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     """Follow `popd`."""
     shell.context.own_files.close()
     return NOTHING
 
 
-def _enter(state: State, target: str | None) -> None:
+def _record_entered(state: State, target: str | None) -> None:
     """Note where the script may be: outside, below the work directory, or anywhere."""
     directories = state.directories
     entered = [UNKNOWN_DIRECTORY]
@@ -79,5 +79,5 @@ def _enter(state: State, target: str | None) -> None:
 
 
 HANDLERS: Final[dict[str, Handler]] = {
-    "cd": change_directory, "pushd": change_directory, "popd": leave_directory,
+    "cd": handle_cd, "pushd": handle_cd, "popd": handle_popd,
 }  # fmt: skip

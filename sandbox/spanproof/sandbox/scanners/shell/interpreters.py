@@ -20,21 +20,21 @@ from tree_sitter import Node
 from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.boundary import Action, Pieces
 from spanproof.sandbox.scanners.context import MAX_NESTING
-from spanproof.sandbox.scanners.pieces import merge_pieces
+from spanproof.sandbox.scanners.pieces import normalise_pieces
 from spanproof.sandbox.scanners.shell.catalogue import INSTALLERS, SHELLS, split_options
-from spanproof.sandbox.scanners.shell.network import judge_sources
+from spanproof.sandbox.scanners.shell.network import check_sources
 from spanproof.sandbox.scanners.shell.state import (
     NOTHING,
     UNKNOWN_STREAM,
     State,
     Stream,
     Words,
-    join_words,
-    merge_variables,
-    read_known_text,
+    add_variables,
+    build_joined_word,
+    find_known_text,
 )
 from spanproof.sandbox.scanners.shell.walk import Handler, Shell
-from spanproof.sandbox.scanners.shell.words import resolve_escapes
+from spanproof.sandbox.scanners.shell.words import decode_escapes
 from spanproof.sandbox.words import split_words
 
 _DOWNLOADED = frozenset({"network"})
@@ -52,11 +52,11 @@ def run_shell(shell: Shell, program: str, arguments: list[Words], stdin: Stream,
             run_word(shell, operands[0], stdin.origin, f"{program} -c runs a command: ", node, operands[1:])
         return UNKNOWN_STREAM
     if operands:
-        shell.judge_path(Action.READ, operands[0], program, node)
+        shell.check_path(Action.READ, operands[0], program, node)
         if options == ["-n"]:
             return UNKNOWN_STREAM  # only looks for mistakes
         own_text = shell.find_own_text(operands[0])
-        if read_known_text(operands[0]) == "/dev/fd/63":
+        if find_known_text(operands[0]) == "/dev/fd/63":
             _run_stream(shell, stdin, f"{program} runs a script: ", node)
         elif own_text is not None:
             run_text(shell, own_text, f"{program} runs a script: ", node, operands)
@@ -96,27 +96,27 @@ def run_word(
     """
     for pieces in word:
         if all(piece is None for piece in pieces):
-            _report_unknown_code(shell, taint, node)
+            _record_unknown_code(shell, taint, node)
             continue
         text = "".join("$__unknown" if piece is None else piece for piece in pieces)
         run_text(shell, text, origin, node, given, state=state)
 
 
-def _judge_eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _handle_eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     """Read a command in this shell itself: what it sets is set after it."""
     parts = [part for argument in arguments for part in (argument, ((" ",),))]
     state = shell.state
     before = dict(state.variables)
     after: dict[str, Words] = {}
-    for pieces in join_words(parts[:-1]) if parts else ():
-        state.replace_variables(before)
+    for pieces in build_joined_word(parts[:-1]) if parts else ():
+        state.update_variables(before)
         run_word(shell, (pieces,), stdin.origin, "eval runs a command: ", node, state=state)
-        merge_variables(after, state.variables)
-    state.replace_variables(after or before)
+        add_variables(after, state.variables)
+    state.update_variables(after or before)
     return UNKNOWN_STREAM
 
 
-def _report_unknown_code(shell: Shell, taint: frozenset[str], node: Node) -> None:
+def _record_unknown_code(shell: Shell, taint: frozenset[str], node: Node) -> None:
     if taint & _DOWNLOADED:
         shell.add("exec.download", node, "runs what was just downloaded")
     elif taint & _ENCODED:
@@ -138,9 +138,9 @@ def run_text(
     if shell.context.depth >= MAX_NESTING:
         shell.add("exec.payload", node, "hides commands in too many layers")
         return
-    context = shell.nest(node, shell.context.origin + origin)
+    context = shell.build_nested_context(node, shell.context.origin + origin)
     if state is not None:
-        shell.read_nested(context, text, state, whole=False)
+        shell.check_nested(context, text, state, whole=False)
         return
     state = State(
         dict(shell.state.variables), directories=list(shell.state.directories), start=shell.state.start
@@ -148,7 +148,7 @@ def run_text(
     if given:
         state.variables["0"] = given[0]
         state.positional = tuple(given[1:])
-    shell.read_nested(context, text, state)
+    shell.check_nested(context, text, state)
 
 
 def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
@@ -160,22 +160,22 @@ def run_interpreter(shell: Shell, program: str, arguments: list[Words], stdin: S
         if option in {"-c", "-e", "-E", "-r", "--eval", "-p", "--print", "-pe", "-ne"}
     }
     if "-m" in options:
-        return _judge_python_module(shell, arguments, node)
+        return _handle_python_module(shell, arguments, node)
     if flags and operands:
-        _scan_inline_code(shell, program, operands[0], stdin.origin, node)
+        _check_inline_code(shell, program, operands[0], stdin.origin, node)
         for operand in operands[1:]:
-            shell.judge_path(Action.READ, operand, program, node)
+            shell.check_path(Action.READ, operand, program, node)
     elif operands and _reads_input(arguments):
-        _scan_inline_code(shell, program, stdin.words, stdin.origin, node)
+        _check_inline_code(shell, program, stdin.words, stdin.origin, node)
     elif operands:
-        shell.judge_path(Action.READ, operands[0], program, node)
+        shell.check_path(Action.READ, operands[0], program, node)
         own_text = shell.find_own_text(operands[0])
         if own_text is not None:
-            _scan_inline_code(shell, program, ((own_text,),), frozenset(), node)
+            _check_inline_code(shell, program, ((own_text,),), frozenset(), node)
         else:
             shell.add_unread_script(operands[0], program, node)
     elif not options:
-        _scan_inline_code(shell, program, stdin.words, stdin.origin, node)
+        _check_inline_code(shell, program, stdin.words, stdin.origin, node)
     return UNKNOWN_STREAM
 
 
@@ -193,13 +193,13 @@ def run_own_script(shell: Shell, text: str, fields: Sequence[Words], node: Node)
     if program in SHELLS:
         run_text(shell, text, f"{program} runs a script: ", node, fields)
     else:
-        _scan_inline_code(shell, program, ((text,),), frozenset(), node)
+        _check_inline_code(shell, program, ((text,),), frozenset(), node)
 
 
 def _reads_input(arguments: Sequence[Words]) -> bool:
     """Whether a `-` is where the script would be: `python3 - "$n" <<EOF`."""
     for argument in arguments:
-        text = read_known_text(argument)
+        text = find_known_text(argument)
         if text is None or text == "-" or not text.startswith("-"):
             return text == "-"
     return False
@@ -210,16 +210,16 @@ _HARMLESS_MODULES = split_words(
 )
 
 
-def _judge_python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
-    names = [read_known_text(argument) or "" for argument in arguments]
+def _handle_python_module(shell: Shell, arguments: list[Words], node: Node) -> Stream:
+    names = [find_known_text(argument) or "" for argument in arguments]
     module = names[names.index("-m") + 1] if names.index("-m") + 1 < len(names) else ""
     for argument in arguments:
-        shell.judge_literals(argument, f"python -m {module}", node)
+        shell.check_literals(argument, f"python -m {module}", node)
     if module in {"http.server", "SimpleHTTPServer"}:
         shell.add("network.listen", node, f"python -m {module} serves files")
     elif module == "pip" and not _describes(names[names.index("-m") + 2 :]):
         shell.add("command.install", node, "pip installs packages")
-        judge_sources(shell, "pip", arguments, node)
+        check_sources(shell, "pip", arguments, node)
     elif module not in _HARMLESS_MODULES and module != "pip":
         shell.add("exec.dynamic", node, f"python runs the module {module or 'that is not known'}")
     return UNKNOWN_STREAM
@@ -231,13 +231,13 @@ def _describes(arguments: Sequence[str]) -> bool:
     return "" not in arguments and verb not in split_words(f"{INSTALLERS['pip']} wheel uninstall sync")
 
 
-def _scan_inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str], node: Node) -> None:
+def _check_inline_code(shell: Shell, program: str, word: Words, taint: frozenset[str], node: Node) -> None:
     for pieces in word:
         if all(piece is None for piece in pieces):
-            _report_unknown_code(shell, taint, node)
+            _record_unknown_code(shell, taint, node)
             continue
         text = "".join("__unknown" if piece is None else piece for piece in pieces)
-        context = shell.nest(node, f"{program} runs code: ")
+        context = shell.build_nested_context(node, f"{program} runs code: ")
         if program.startswith(("python", "pypy", "ipython")):
             nested.scan("python", context, text)
         elif program in {"node", "nodejs", "deno", "bun"}:
@@ -248,14 +248,14 @@ def _scan_inline_code(shell: Shell, program: str, word: Words, taint: frozenset[
             shell.add("exec.dynamic", node, f"{program} runs code no scanner reads")
 
 
-def _judge_source(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _handle_source(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     for argument in arguments[:1]:
-        shell.judge_path(Action.READ, argument, program, node)
+        shell.check_path(Action.READ, argument, program, node)
         own_text = shell.find_own_text(argument)
         if own_text is not None:
             # In this shell itself: what the script sets is set after it.
             run_text(shell, own_text, f"{program} runs a script: ", node, state=shell.state)
-        elif read_known_text(argument) == "/dev/fd/63":
+        elif find_known_text(argument) == "/dev/fd/63":
             shell.add(
                 "exec.download" if "network" in stdin.origin else "exec.dynamic",
                 node,
@@ -266,21 +266,21 @@ def _judge_source(shell: Shell, program: str, arguments: list[Words], stdin: Str
     return NOTHING
 
 
-def _judge_trap(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    text = read_known_text(arguments[0]) if arguments else None
+def _handle_trap(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    text = find_known_text(arguments[0]) if arguments else None
     if not text or text.startswith("-") or len(arguments) < 2:
         return NOTHING
     # A function, which may be defined below, is read where it is called, or as one that nothing calls.
     defined = [one for one in shell.script.root.named_children if one.type == "function_definition"]
     names = [one.child_by_field_name("name") for one in defined]
-    if all(name is None or shell.words.text(name) != text for name in names):
+    if all(name is None or shell.words.get_text(name) != text for name in names):
         run_text(shell, text, "a trap runs a command: ", node)
     return NOTHING
 
 
-def _judge_alias(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def _handle_alias(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     for argument in arguments:
-        text = read_known_text(argument) or ""
+        text = find_known_text(argument) or ""
         name, equals, value = text.partition("=")
         if equals and value:
             shell.state.aliases[name] = value
@@ -290,18 +290,18 @@ def _judge_alias(shell: Shell, program: str, arguments: list[Words], stdin: Stre
 
 def run_alias(shell: Shell, name: str, arguments: list[Words], node: Node) -> None:
     """Judge the command of an alias together with the arguments that it is called with."""
-    words = [read_known_text(argument) for argument in arguments]
+    words = [find_known_text(argument) for argument in arguments]
     quoted = ["$__unknown" if word is None else shlex.quote(word) for word in words]
     line = " ".join([shell.state.aliases[name], *quoted])
     run_text(shell, line, f"the alias {name} runs a command: ", node)
 
 
 HANDLERS: Final[dict[str, Handler]] = {
-    "eval": _judge_eval,
-    "source": _judge_source,
-    ".": _judge_source,
-    "trap": _judge_trap,
-    "alias": _judge_alias,
+    "eval": _handle_eval,
+    "source": _handle_source,
+    ".": _handle_source,
+    "trap": _handle_trap,
+    "alias": _handle_alias,
 }
 """Built-ins that run code."""
 
@@ -317,20 +317,20 @@ class Reach(NamedTuple):
     rest: Pieces = ()
 
 
-def judge_awk(shell: Shell, text: str, arguments: Sequence[Words], node: Node) -> None:
+def check_awk(shell: Shell, text: str, arguments: Sequence[Words], node: Node) -> None:
     """Judge a program of awk, whose arguments may give names a value."""
     if "ENVIRON" in text:
-        shell.read_all_variables("awk", node)
-    _judge_reaches(shell, "awk", _find_in_awk(text, _collect_assigned(arguments)), node)
+        shell.handle_environment_read("awk", node)
+    _check_reaches(shell, "awk", _iter_awk_reaches(text, _read_assigned(arguments)), node)
 
 
-def _collect_assigned(arguments: Sequence[Words]) -> dict[str, str | None]:
+def _read_assigned(arguments: Sequence[Words]) -> dict[str, str | None]:
     """Return the names that arguments of awk give a value, and that value where `-v` gives it, and once."""
     assigned: dict[str, str | None] = {}
     before = ""
     for argument in arguments:
         found = _AWK_ASSIGNED.match(argument[0][0] or "")
-        text = read_known_text(argument)
+        text = find_known_text(argument)
         if found is not None:
             is_sure = text is not None and found[1] not in assigned and "-v" in {before, text[:2]}
             assigned[found[1]] = text[found.end() :] if is_sure and text is not None else None
@@ -338,20 +338,20 @@ def _collect_assigned(arguments: Sequence[Words]) -> dict[str, str | None]:
     return assigned
 
 
-def judge_sed(shell: Shell, text: str, node: Node) -> None:
+def check_sed(shell: Shell, text: str, node: Node) -> None:
     """Judge a script of sed."""
     if _SED_MAY_REACH.search(text):
-        _judge_reaches(shell, "sed", _find_in_sed(text), node)
+        _check_reaches(shell, "sed", _iter_sed_reaches(text), node)
 
 
-def _judge_reaches(shell: Shell, program: str, reaches: Iterator[Reach], node: Node) -> None:
+def _check_reaches(shell: Shell, program: str, reaches: Iterator[Reach], node: Node) -> None:
     for reach in reaches:
         if reach.target is None:
             shell.add("exec.dynamic", node, f"{program} opens or runs what is not known")
         elif reach.action is None:
             run_text(shell, reach.target, f"{program} runs a command: ", node)
         elif reach.target not in {"", "-"}:
-            shell.judge_path(reach.action, (merge_pieces((reach.target, *reach.rest)),), program, node)
+            shell.check_path(reach.action, (normalise_pieces((reach.target, *reach.rest)),), program, node)
 
 
 # --- awk: texts are put aside, so that what they hold is not taken for code
@@ -385,13 +385,13 @@ _AWK_PART: Final = re.compile(r"\"(\d+)\"|\$?\w++")
 _AWK_UNKNOWN: Final = re.compile(r"/inet/|\bARG[VC]\b|@(?:load|include)\b|@\w++\s*+\(")
 
 
-def _find_in_awk(text: str, assigned: Mapping[str, str | None]) -> Iterator[Reach]:
+def _iter_awk_reaches(text: str, assigned: Mapping[str, str | None]) -> Iterator[Reach]:
     texts: list[str] = []
 
     def put_aside(found: re.Match[str]) -> str:
         if found[1] is None:
             return "\n" if found[0].startswith("#") else "0"
-        texts.append(resolve_escapes(found[1][1:-1]))
+        texts.append(decode_escapes(found[1][1:-1]))
         return f'"{len(texts) - 1}"'
 
     def named(number: str | None) -> str | None:
@@ -402,19 +402,19 @@ def _find_in_awk(text: str, assigned: Mapping[str, str | None]) -> Iterator[Reac
     quotes = code.count('"') - 2 * len(texts)  # one left over may be that of a pattern, or begin a text
     if quotes or _AWK_UNKNOWN.search(code) or any(one.startswith("/inet") for one in texts):
         yield Reach(None, None)
-    code = _put_in_constants(code, assigned, texts)
+    code = _with_constants(code, assigned, texts)
     for found in _AWK_CALL.finditer(code):
         yield Reach(None, named(found[1]))
     for found in _AWK_PIPE.finditer(code):
         yield Reach(None, named(found[1] if found[2] else found[3]))
-    for found in _find_redirected(_AWK_INPUT, code):
+    for found in _iter_redirected(_AWK_INPUT, code):
         yield Reach(Action.READ, named(found[3]))
-    for found in _find_redirected(_AWK_OUTPUT, code):
-        first, *rest = merge_pieces([named(number) for number in _list_joined(code, found)])
-        yield Reach(Action.WRITE, _select_followed(first, rest), tuple(rest))
+    for found in _iter_redirected(_AWK_OUTPUT, code):
+        first, *rest = normalise_pieces([named(number) for number in _list_joined(code, found)])
+        yield Reach(Action.WRITE, _find_followed(first, rest), tuple(rest))
 
 
-def _select_followed(first: str | None, rest: Sequence[str | None]) -> str | None:
+def _find_followed(first: str | None, rest: Sequence[str | None]) -> str | None:
     """Return how the name of a file begins; None where it may be that of any file of the work directory."""
     is_in_folder = first is not None and "/" in first
     return first if is_in_folder or not rest else None
@@ -441,7 +441,7 @@ _AWK_CHANGES: Final = (
 )
 
 
-def _put_in_constants(code: str, assigned: Mapping[str, str | None], texts: list[str]) -> str:
+def _with_constants(code: str, assigned: Mapping[str, str | None], texts: list[str]) -> str:
     """Return a program with the text in place of each name that only ever holds this one.
 
     Args:
@@ -452,7 +452,7 @@ def _put_in_constants(code: str, assigned: Mapping[str, str | None], texts: list
     # Each name is looked for in the whole of a program: a long one is left as it is.
     for name, value in assigned.items():
         if value is not None and len(code) <= _MOST_AWK and not re.search(_AWK_CHANGES.format(name), code):
-            texts.append(resolve_escapes(value))
+            texts.append(decode_escapes(value))
             code = re.sub(rf"(?<![\w$]){name}\b(?!\s*+\()", f'"{len(texts) - 1}"', code)
     held = _AWK_CONSTANT.findall(code) if len(code) <= _MOST_AWK else []
     for name, text in dict(held).items():
@@ -461,7 +461,7 @@ def _put_in_constants(code: str, assigned: Mapping[str, str | None], texts: list
     return code
 
 
-def _find_redirected(pattern: re.Pattern[str], code: str) -> Iterator[re.Match[str]]:
+def _iter_redirected(pattern: re.Pattern[str], code: str) -> Iterator[re.Match[str]]:
     """Yield where `getline` reads or `print` writes, with the number of the text that names the file."""
     depth = -1  # of brackets since the statement; below 0 outside of one, where `<` and `>` compare
     for found in pattern.finditer(code):
@@ -490,7 +490,7 @@ _SED_LABEL: Final = re.compile(r"[^\n;}]*+")
 _SED_FLAGS: Final = re.compile(r"[gpiImM\d]*+(?P<runs>e)?[gpiImM\d]*+(?:w\s*+(?P<file>[^\n]*+))?")
 
 
-def _find_in_sed(text: str) -> Iterator[Reach]:
+def _iter_sed_reaches(text: str) -> Iterator[Reach]:
     at, end = 0, len(text)
     while at < end:
         address = _SED_ADDRESS.match(text, at)
@@ -500,7 +500,7 @@ def _find_in_sed(text: str) -> Iterator[Reach]:
         command = text[at]
         at += 1
         if command in "sy":
-            found = _match_sed_operands(text, at)
+            found = _find_sed_operands(text, at)
             if found is None:
                 yield Reach(None, None)
                 return
@@ -532,7 +532,7 @@ def _find_in_sed(text: str) -> Iterator[Reach]:
             return
 
 
-def _match_sed_operands(text: str, at: int) -> re.Match[str] | None:
+def _find_sed_operands(text: str, at: int) -> re.Match[str] | None:
     """Match the two parts of `s` or `y` between its marks, and the marks."""
     mark = re.escape(text[at : at + 1])
     if not mark or text[at] in "\\\n":

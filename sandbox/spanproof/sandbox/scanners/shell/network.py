@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Action
 from spanproof.sandbox.scanners.shell.catalogue import FETCH_OPTIONS, NETWORK_KINDS, split_options
-from spanproof.sandbox.scanners.shell.state import EMPTY, HOLE, Stream, Words, read_known_text
+from spanproof.sandbox.scanners.shell.state import EMPTY, HOLE, Stream, Words, find_known_text
 from spanproof.sandbox.scanners.shell.walk import Shell
 from spanproof.sandbox.scanners.sql_connections import Connection, Database, parse_connection_url
 from spanproof.sandbox.words import split_words
@@ -31,66 +31,66 @@ _SWITCHES_OF_CURL: Final = frozenset("OisSLkfvIgG#JaP")
 _SWITCHES_OF_WGET: Final = split_words("-q -nc -c -r -N -nv -S -b -np -k -p -m -d")
 
 
-def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+def handle_network(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     """Judge a program that reaches the network."""
     kind = NETWORK_KINDS.get(program)
     if kind == "fetchers":
-        _judge_fetch(shell, program, arguments, node)
+        _check_fetch(shell, program, arguments, node)
     elif program in {"nc", "ncat", "netcat", "socat"}:
-        _judge_netcat(shell, program, arguments, node)
+        _check_netcat(shell, program, arguments, node)
     elif program in _LOGINS or program in _COPIES:
-        _judge_remote_copy(shell, program, arguments, node)
+        _check_remote_copy(shell, program, arguments, node)
     elif program == "openssl":
-        _judge_openssl(shell, arguments, node)
+        _check_openssl(shell, arguments, node)
     elif program == "logger":
-        for host in find_option_values(arguments, {"-n", "--server"}):
-            _judge_host(shell, host, program, node)
+        for host in list_option_values(arguments, {"-n", "--server"}):
+            _check_host(shell, host, program, node)
     elif kind in {"mailers", "cloud"}:
         shell.add("network.host", node, f"{program} reaches a service the policy does not name")
     elif kind == "databases":
-        _judge_database(shell, program, arguments, stdin, node)
+        _check_database(shell, program, arguments, stdin, node)
     else:
         hosts = _select_operands(arguments, "cCiIntTwWpsSlQ")
         for index, host in enumerate(hosts):
-            if index < 2 or not (read_known_text(host) or "").isdigit():
-                _judge_host(shell, host, program, node)
+            if index < 2 or not (find_known_text(host) or "").isdigit():
+                _check_host(shell, host, program, node)
         if not hosts and program not in {"ping", "dig", "host"}:
             shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
     return _ANSWER
 
 
-def judge_url(shell: Shell, word: Words, who: str, node: Node) -> None:
+def check_url(shell: Shell, word: Words, who: str, node: Node) -> None:
     """Hold a URL, in each of its alternatives, against the boundary."""
     for pieces in word:
         text = pieces[0] or ""
         if len(pieces) == 1 and "@" in text and "://" not in text:
             pieces = (text.partition("@")[2].partition(":")[0],)
-        shell.crossed(shell.context.boundary.url(pieces), who, node)
+        shell.handle_crossing(shell.context.boundary.evaluate_url(pieces), who, node)
 
 
-def judge_sources(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+def check_sources(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     """Judge packages by URL, and indexes named on the line, by the host they name."""
     for argument in arguments:
-        text = read_known_text(argument)
+        text = find_known_text(argument)
         if text is not None and "://" in text:
-            judge_url(shell, ((_SOURCE_PREFIX.sub("", text),),), program, node)
+            check_url(shell, ((_SOURCE_PREFIX.sub("", text),),), program, node)
 
 
-def _judge_fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+def _check_fetch(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     option = ""
     urls = 0
     for argument in arguments:
-        text = read_known_text(argument)
+        text = find_known_text(argument)
         if option:
             urls += option == "--url"
-            _judge_option(shell, program, option, argument, node)
+            _check_option(shell, program, option, argument, node)
             option = ""
         elif text is not None and text.startswith("-") and text != "-":
             option = _read_option(shell, program, text, node)
         else:
-            judge_url(shell, argument, program, node)
+            check_url(shell, argument, program, node)
             urls += 1
-    if not urls and not any(read_known_text(one) in {"--version", "--help", "-V", "-h"} for one in arguments):
+    if not urls and not any(find_known_text(one) in {"--version", "--help", "-V", "-h"} for one in arguments):
         shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
 
 
@@ -99,43 +99,43 @@ def _read_option(shell: Shell, program: str, text: str, node: Node) -> str:
     if text.startswith("--"):
         name, equals, value = text.partition("=")
         if equals:
-            _judge_option(shell, program, name, ((value,),), node)
+            _check_option(shell, program, name, ((value,),), node)
         return "" if equals or name not in FETCH_OPTIONS else name
     if (program == "curl" and text[-1:] in _SWITCHES_OF_CURL) or (
         program == "wget" and text in _SWITCHES_OF_WGET
     ):
         return ""
     if len(text) > 2 and text[:2] in {"-o", "-O", "-T", "-d", "-F", "-x"} and not text[1:].isalpha():
-        _judge_option(shell, program, text[:2], ((text[2:],),), node)
+        _check_option(shell, program, text[:2], ((text[2:],),), node)
         return ""
     return "-" + text[-1] if "-" + text[-1] in FETCH_OPTIONS else ""
 
 
-def _judge_option(shell: Shell, program: str, option: str, value: Words, node: Node) -> None:
+def _check_option(shell: Shell, program: str, option: str, value: Words, node: Node) -> None:
     """Judge the value of one option: a path, data to send, a proxy, a URL, or nothing that reaches out."""
     role = FETCH_OPTIONS.get(option)
     if role == "data":
-        _judge_data(shell, program, value, node)
+        _check_data(shell, program, value, node)
     elif role == "url":
-        judge_url(shell, value, program, node)
+        check_url(shell, value, program, node)
     elif role == "route":
         for pieces in value:
             end = (pieces[-1] or "").split(":")
             host = end[-2] if option == "--connect-to" and len(end) > 1 else end[-1]
-            _judge_host(shell, ((host or None, ),), program, node)  # fmt: skip
+            _check_host(shell, ((host or None, ),), program, node)  # fmt: skip
     elif role in {"read", "write"}:
-        shell.judge_path(Action(role), value, program, node)
+        shell.check_path(Action(role), value, program, node)
     elif option not in {"-e", "--referer"}:
-        shell.judge_literals(value, program, node)
+        shell.check_literals(value, program, node)
 
 
-def _judge_data(shell: Shell, program: str, argument: Words, node: Node) -> None:
+def _check_data(shell: Shell, program: str, argument: Words, node: Node) -> None:
     """Judge `@file` and `name=@file`, which send a file."""
     for pieces in argument:
         head = pieces[0] or ""
         found = re.match(r"^(?:[\w.\[\]-]*+=)?[@<](.*)$", head, re.DOTALL)
         if found is not None and found[1] != "-":
-            shell.judge_path(
+            shell.check_path(
                 Action.READ,
                 ((found[1] or None, *pieces[1:]),)
                 if not found[1] and len(pieces) == 1
@@ -155,17 +155,17 @@ def _select_operands(arguments: list[Words], valued: str) -> list[Words]:
     return split_options(arguments, valued)[0]
 
 
-def _judge_host(shell: Shell, word: Words, who: str, node: Node, port: int | None = None) -> None:
+def _check_host(shell: Shell, word: Words, who: str, node: Node, port: int | None = None) -> None:
     for pieces in word:
         if pieces[0] is not None:
             pieces = (pieces[0].rpartition("@")[2], *pieces[1:])
-        shell.crossed(shell.context.boundary.host_in_pieces(pieces, port), who, node)
+        shell.handle_crossing(shell.context.boundary.evaluate_host_pieces(pieces, port), who, node)
 
 
-def _judge_netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+def _check_netcat(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     operands, options = split_options(arguments, "pwsqiIoOxXTecg")
     flags = "".join(option[1:] for option in options if not option.startswith("--"))
-    texts = [read_known_text(argument) or "" for argument in arguments]
+    texts = [find_known_text(argument) or "" for argument in arguments]
     if program == "socat":
         for text in texts:
             if re.match(r"(?i)^(?:exec|system):", text):
@@ -174,7 +174,7 @@ def _judge_netcat(shell: Shell, program: str, arguments: list[Words], node: Node
                 shell.add("network.listen", node, "socat listens")
             target = re.match(r"(?i)^(?:tcp|udp|openssl)[46]?(?:-connect)?:([^:]+):(\d+)", text)
             if target is not None:
-                _judge_host(shell, ((target[1],),), program, node, int(target[2]))
+                _check_host(shell, ((target[1],),), program, node, int(target[2]))
         return
     if "e" in flags or "c" in flags or any(text in {"--exec", "--sh-exec"} for text in texts):
         shell.add("process.shell", node, f"{program} connects a program to the network")
@@ -182,8 +182,8 @@ def _judge_netcat(shell: Shell, program: str, arguments: list[Words], node: Node
         shell.add("network.listen", node, f"{program} listens")
         return
     if operands:
-        port = read_known_text(operands[1]) if len(operands) > 1 else None
-        _judge_host(
+        port = find_known_text(operands[1]) if len(operands) > 1 else None
+        _check_host(
             shell,
             operands[0],
             program,
@@ -197,53 +197,53 @@ def _judge_netcat(shell: Shell, program: str, arguments: list[Words], node: Node
 _RSYNC_FILES: Final = frozenset({"--files-from", "--exclude-from", "--include-from", "--password-file"})
 
 
-def _judge_remote_copy(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
+def _check_remote_copy(shell: Shell, program: str, arguments: list[Words], node: Node) -> None:
     operands = _select_operands(arguments, "ipPFoclLRDbeEmJSWw")
     if program in _LOGINS:
         for operand in operands[:1]:
-            _judge_host(shell, operand, program, node)
+            _check_host(shell, operand, program, node)
         return
-    for file in find_option_values(arguments, _RSYNC_FILES):
-        shell.judge_path(Action.READ, file, program, node)
+    for file in list_option_values(arguments, _RSYNC_FILES):
+        shell.check_path(Action.READ, file, program, node)
     for index, operand in enumerate(operands):
-        text = read_known_text(operand)
+        text = find_known_text(operand)
         remote = text is not None and re.match(r"^(?:rsync://)?(?:[^@/:]+@)?([^/:@]+):", text)
         if remote:
-            _judge_host(shell, ((remote[1],),), program, node)
+            _check_host(shell, ((remote[1],),), program, node)
         else:
             action = Action.WRITE if index == len(operands) - 1 else Action.READ
-            shell.judge_path(action, operand, program, node)
+            shell.check_path(action, operand, program, node)
 
 
-def _judge_openssl(shell: Shell, arguments: list[Words], node: Node) -> None:
-    texts = [read_known_text(argument) or "" for argument in arguments]
+def _check_openssl(shell: Shell, arguments: list[Words], node: Node) -> None:
+    texts = [find_known_text(argument) or "" for argument in arguments]
     if texts[:1] == ["s_client"] and "-connect" in texts:
         target = texts[texts.index("-connect") + 1 : texts.index("-connect") + 2]
         for one in target:
-            _judge_host(shell, ((one.partition(":")[0],),), "openssl", node)
+            _check_host(shell, ((one.partition(":")[0],),), "openssl", node)
     elif texts[:1] == ["s_server"]:
         shell.add("network.listen", node, "openssl listens")
     for option, action in (("-in", Action.READ), ("-out", Action.WRITE), ("-inkey", Action.READ)):
         if option in texts and texts.index(option) + 1 < len(arguments):
-            shell.judge_path(action, arguments[texts.index(option) + 1], "openssl", node)
+            shell.check_path(action, arguments[texts.index(option) + 1], "openssl", node)
 
 
-def _judge_database(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
-    urls = [one for one in arguments if "://" in (read_known_text(one) or "")]
-    hosts = find_option_values(arguments, {"-h", "--host"})
+def _check_database(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+    urls = [one for one in arguments if "://" in (find_known_text(one) or "")]
+    hosts = list_option_values(arguments, {"-h", "--host"})
     if urls and not hosts:
-        judge_url(shell, urls[0], program, node)
+        check_url(shell, urls[0], program, node)
     else:
-        _judge_host(shell, hosts[0] if hosts else (("localhost",),), program, node)
+        _check_host(shell, hosts[0] if hosts else (("localhost",),), program, node)
     options = _STATEMENT_OPTIONS.get(program)
     if options is None:
         return
-    sent = find_option_values(arguments, options)
-    for file in find_option_values(arguments, {"-f", "--file"}):
-        shell.judge_path(Action.READ, file, program, node)
+    sent = list_option_values(arguments, options)
+    for file in list_option_values(arguments, {"-f", "--file"}):
+        shell.check_path(Action.READ, file, program, node)
         sent.append(HOLE)
     connection = (
-        parse_connection_url(read_known_text(urls[0]) or "")
+        parse_connection_url(find_known_text(urls[0]) or "")
         if urls
         else _build_connection(program, arguments, hosts)
     )
@@ -255,7 +255,7 @@ _STATEMENT_OPTIONS: Final = {
 }  # fmt: skip
 
 
-def find_option_values(arguments: list[Words], options: Collection[str]) -> list[Words]:
+def list_option_values(arguments: list[Words], options: Collection[str]) -> list[Words]:
     """Return the values of options: the next word, what follows `=`, or the rest of the word."""
     found: list[Words] = []
     takes = False
@@ -273,11 +273,11 @@ def find_option_values(arguments: list[Words], options: Collection[str]) -> list
 
 def _build_connection(program: str, arguments: list[Words], hosts: list[Words]) -> Connection:
     """Return the server and the database that a program's options name."""
-    bases = find_option_values(arguments, {"-d", "--dbname"} if program == "psql" else {"-D", "--database"})
+    bases = list_option_values(arguments, {"-d", "--dbname"} if program == "psql" else {"-D", "--database"})
     operands, _ = split_options(arguments, "hdUpPceDfu")
     base = bases[0] if bases else operands[0] if operands else EMPTY
-    host = read_known_text(hosts[0]) if hosts else "localhost"
-    return Connection(Database.SERVER, host or "", read_known_text(base) or "")
+    host = find_known_text(hosts[0]) if hosts else "localhost"
+    return Connection(Database.SERVER, host or "", find_known_text(base) or "")
 
 
 def send_statements(

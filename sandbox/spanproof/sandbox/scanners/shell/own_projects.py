@@ -18,7 +18,7 @@ from spanproof.sandbox.scanners import nested
 from spanproof.sandbox.scanners.pieces import MAX_TEXT
 from spanproof.sandbox.scanners.shell.catalogue import PROJECT_FILES
 from spanproof.sandbox.scanners.shell.interpreters import run_text
-from spanproof.sandbox.scanners.shell.state import Words, read_known_text
+from spanproof.sandbox.scanners.shell.state import Words, find_known_text
 from spanproof.sandbox.scanners.shell.walk import Shell
 
 _LANGUAGES: Final = {".py": "python", ".js": "javascript", ".mjs": "javascript", ".cjs": "javascript"}
@@ -53,7 +53,7 @@ def run_own_files(shell: Shell, program: str, arguments: Sequence[Words], node: 
 
 def _find_module(program: str, arguments: Sequence[Words]) -> str | None:
     """Return the module that `python -m` runs."""
-    texts = [read_known_text(argument) for argument in arguments]
+    texts = [find_known_text(argument) for argument in arguments]
     is_module = program.startswith(("python", "pypy", "ipython")) and "-m" in texts[:-1]
     return texts[texts.index("-m") + 1] if is_module else None
 
@@ -66,7 +66,7 @@ def _run_file(shell: Shell, path: str, program: str, node: Node) -> None:
     if text is None:
         shell.add("exec.dynamic", node, f"{program} runs {name}, whose content is not known")
     elif language is not None:
-        nested.scan(language, shell.nest(node, origin), text)
+        nested.scan(language, shell.build_nested_context(node, origin), text)
     elif _MAKEFILE.search(name):
         run_text(shell, "\n".join(_iter_recipes(text)), origin, node)
     elif name == "package.json":

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Protocol
 from tree_sitter import Node
 
 from spanproof.sandbox.scanners.boundary import Pieces
-from spanproof.sandbox.scanners.pieces import covers, limit_texts, merge_pieces, widen_texts
+from spanproof.sandbox.scanners.pieces import build_text_cover, covers, list_bounded_texts, normalise_pieces
 
 Words = tuple[Pieces, ...]
 """The alternatives of one word."""
@@ -89,40 +89,43 @@ class State:
     start: str = ""
     """Where relative paths begin, from the work directory, by a `cd` that cannot have failed."""
 
-    def of_call(self, call: Call) -> State:
+    def with_call(self, call: Call) -> State:
         """Return the state in which a function is read when it is called."""
         return State(
             self.variables, self.functions, call.given, self.origins, (*self.calls, call), self.aliases,
             self.bodies, self.called, self.directories, self.start,
         )  # fmt: skip
 
-    def replace_variables(self, variables: dict[str, Words]) -> None:
+    def update_variables(self, variables: dict[str, Words]) -> None:
         """Put these in place of all there are; in place, because a function's state shares its caller's."""
         values = dict(variables)
         self.variables.clear()
         self.variables.update(values)
 
 
-def join_words(parts: list[Words]) -> Words:
+def build_joined_word(parts: list[Words]) -> Words:
     """Join words one after another, alternatives multiplied up to the bound."""
     rows: list[list[str | None]] = [[]]
     for part in parts:
         rows = [[*row, *pieces] for row in rows for pieces in part]
         if len(rows) > MAX_ALTERNATIVES:
-            rows = [list(row) for row in limit_texts([merge_pieces(row) for row in rows], MAX_ALTERNATIVES)]
-    return tuple(merge_pieces(row) for row in rows)
+            rows = [
+                list(row)
+                for row in list_bounded_texts([normalise_pieces(row) for row in rows], MAX_ALTERNATIVES)
+            ]
+    return tuple(normalise_pieces(row) for row in rows)
 
 
-def join_alternatives(first: Words, second: Words) -> Words:
+def build_alternatives(first: Words, second: Words) -> Words:
     """Return the alternatives of both."""
-    return limit_texts((*first, *second), MAX_ALTERNATIVES)
+    return list_bounded_texts((*first, *second), MAX_ALTERNATIVES)
 
 
-def merge_variables(into: dict[str, Words], variables: Mapping[str, Words]) -> None:
+def add_variables(into: dict[str, Words], variables: Mapping[str, Words]) -> None:
     """Add what variables hold on another way through the script."""
     for name, value in variables.items():
         kept = into.get(name)
-        into[name] = value if kept is None else join_alternatives(kept, value)
+        into[name] = value if kept is None else build_alternatives(kept, value)
 
 
 def covers_word(wide: Words, word: Words) -> bool:
@@ -130,12 +133,12 @@ def covers_word(wide: Words, word: Words) -> bool:
     return all(any(covers(one, text) for one in wide) for text in word)
 
 
-def widen_words(*words: Words) -> Words:
+def build_word_cover(*words: Words) -> Words:
     """Return one alternative that covers all of these words."""
-    return (widen_texts([text for word in words for text in word]),)
+    return (build_text_cover([text for word in words for text in word]),)
 
 
-def join_streams(streams: list[Stream]) -> Stream:
+def build_joined_stream(streams: list[Stream]) -> Stream:
     """Join what commands write that run one after another."""
     written = [stream for stream in streams if stream is not NOTHING]
     if not written:
@@ -147,13 +150,13 @@ def join_streams(streams: list[Stream]) -> Stream:
     for stream in written:
         parts.append(stream.words)
         parts.append((("\n",),) if not _ends_line(stream.words) else EMPTY)
-    return Stream(join_words(parts), origin)
+    return Stream(build_joined_word(parts), origin)
 
 
 def _ends_line(words: Words) -> bool:
     return all((pieces[-1] or "").endswith("\n") for pieces in words)
 
 
-def read_known_text(words: Words) -> str | None:
+def find_known_text(words: Words) -> str | None:
     """Return the text of a word with one alternative that is wholly known."""
     return words[0][0] if len(words) == 1 and len(words[0]) == 1 else None

@@ -20,7 +20,7 @@ from spanproof.sandbox.scanners import grammar
 from spanproof.sandbox.scanners.boundary import Action, Pieces, is_git_setting
 from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
-from spanproof.sandbox.scanners.pieces import find_place, merge_pieces
+from spanproof.sandbox.scanners.pieces import find_place, normalise_pieces
 from spanproof.sandbox.scanners.reader.state import Reporter
 from spanproof.sandbox.scanners.shell.catalogue import SECRET_NAME, SET_BY_SHELL
 from spanproof.sandbox.scanners.shell.state import (
@@ -34,11 +34,11 @@ from spanproof.sandbox.scanners.shell.state import (
     State,
     Stream,
     Words,
+    add_variables,
+    build_joined_stream,
+    build_word_cover,
     covers_word,
-    join_streams,
-    merge_variables,
-    read_known_text,
-    widen_words,
+    find_known_text,
 )
 from spanproof.sandbox.scanners.shell.words import Expander
 from spanproof.sandbox.scanners.source import START, Place
@@ -65,28 +65,28 @@ class Script:
     def __init__(self, text: str) -> None:
         text = _ESCAPED_COMMAND.sub(r"\n\1 ", _WIDE.sub("é", text.replace("\0", " ")))
         self.data = text.encode("utf-8", "replace")
-        self.root = _parse(self.data)
+        self.root = _parse_script(self.data)
         while self.root.has_error and (joined := _NUMBER_BASE.sub(r"\1+", text)) != text:
             # `10+$h` has as many characters and reads the same variables.
             text = joined
             self.data = text.encode("utf-8", "replace")
-            self.root = _parse(self.data)
+            self.root = _parse_script(self.data)
         if self.root.has_error and "{" in text:
-            self.data = _BRACED_COMMAND.sub(_expand_braces, text).encode("utf-8", "replace")
-            self.root = _parse(self.data)
+            self.data = _BRACED_COMMAND.sub(_format_braces, text).encode("utf-8", "replace")
+            self.root = _parse_script(self.data)
         self._lines = self.data.split(b"\n")
 
-    def place(self, node: Node) -> Place:
+    def get_place(self, node: Node) -> Place:
         """Return the place of a node, in characters."""
-        return grammar.place_of(node, self._lines)
+        return grammar.get_place(node, self._lines)
 
-    def first_error(self) -> Place | None:
+    def find_first_error(self) -> Place | None:
         """Return where the script first fails to parse; None where it parses."""
         pending = [self.root] if self.root.has_error else []
         while pending:
             node = pending.pop()
             if node.type == "ERROR" or node.is_missing:
-                return self.place(node)
+                return self.get_place(node)
             pending.extend(child for child in reversed(node.children) if child.has_error)
         return START if self.root.has_error else None
 
@@ -95,14 +95,14 @@ class TooSlow(Exception):  # noqa: N818 - named after what happened
     """The grammar needs more time than is given."""
 
 
-def _parse(data: bytes) -> Node:
-    tree = grammar.parse("bash", data)
+def _parse_script(data: bytes) -> Node:
+    tree = grammar.find_tree("bash", data)
     if tree is None:
         raise TooSlow
     return tree.root_node
 
 
-def _expand_braces(found: re.Match[str]) -> str:
+def _format_braces(found: re.Match[str]) -> str:
     """Return the words of a brace expansion, in as many characters, so that places stay."""
     inner = found[2]
     return f"{found[1]} {inner.replace(',', ' ')} " if "," in inner else found[0]
@@ -150,10 +150,10 @@ class Shell(Reporter):
         self.words = Expander(
             self.script.data,
             self.state,
-            self._substitute,
-            self.judge_variable,
-            self._judge_reference,
-            self._expand_again,
+            self._evaluate_substitution,
+            self.check_variable,
+            self._check_reference,
+            self._check_expansion,
         )
         # The sources of the last command substitution's text.
         self.substituted_from: frozenset[str] = frozenset()
@@ -169,22 +169,22 @@ class Shell(Reporter):
         """The source that is read."""
         return self.script.data.decode("utf-8", "replace")
 
-    def read(self, *, whole: bool = True) -> None:
+    def check_script(self, *, whole: bool = True) -> None:
         """Read the script; where it is the whole of one, also the functions that nothing calls."""
-        error = self.script.first_error()
+        error = self.script.find_first_error()
         if error is not None:
             self.context.add("shell.syntax", error, "does not parse as shell")
         self.run(self.script.root, UNKNOWN_STREAM)
         if whole:
-            self._read_uncalled()
+            self._check_uncalled()
 
-    def read_nested(self, context: Context, text: str, state: State, *, whole: bool = True) -> None:
+    def check_nested(self, context: Context, text: str, state: State, *, whole: bool = True) -> None:
         """Read a script found inside this one, beginning with a state."""
-        Shell(context, text, self._handlers, self._ends_script, state).read(whole=whole)
+        Shell(context, text, self._handlers, self._ends_script, state).check_script(whole=whole)
 
-    def nest(self, node: Node, origin: str) -> Context:
+    def build_nested_context(self, node: Node, origin: str) -> Context:
         """Return the context of a program that the script runs: it has the variables that the script sets."""
-        context = self.context.nested(self.place(node), origin)
+        context = self.context.build_nested(self.get_place(node), origin)
         context.variables.update(self.state.variables, self.given)
         return replace(context, owns_environment=context.owns_environment or self.clears_environment)
 
@@ -194,11 +194,11 @@ class Shell(Reporter):
         if handler is not None:
             return handler(self, node, stdin)
         if node.type.endswith("_expansion") or node.type in {"string", "concatenation", "word"}:
-            self.words.word(node)
+            self.words.evaluate_word(node)
             return NOTHING
-        return self.sequence(node, stdin)
+        return self.read_sequence(node, stdin)
 
-    def sequence(self, node: Node, stdin: Stream) -> Stream:
+    def read_sequence(self, node: Node, stdin: Stream) -> Stream:
         """Follow the children of a node in order; gives all that is written."""
         written: list[Stream] = []
         for child in node.named_children:
@@ -208,13 +208,13 @@ class Shell(Reporter):
                     written.append(stream)
                 if self._ends_script(self, child):
                     break
-        return join_streams(written)
+        return build_joined_stream(written)
 
-    def place(self, node: Node) -> Place:
+    def get_place(self, node: Node) -> Place:
         """Return the place of a node, in characters."""
-        return self.script.place(node)
+        return self.script.get_place(node)
 
-    def judge_literals(self, word: Words, who: str, node: Node) -> None:
+    def check_literals(self, word: Words, who: str, node: Node) -> None:
         """Judge a path or URL outside that a word names, whatever it is for."""
         for pieces in word:
             head = pieces[0]
@@ -222,13 +222,13 @@ class Shell(Reporter):
                 continue
             named = _IN_OPTION.match(head)
             text = head[named.end() :] if named is not None else head
-            for begun in _begin_at(self.state, (text, *pieces[1:])):
+            for begun in _list_possible_paths(self.state, (text, *pieces[1:])):
                 place = find_place(self.context.boundary, begun, hosts=False)
                 if place is not None:
                     self.add("call.unknown", node, f"{who} gets a target outside: {place.message}")
                     break
 
-    def judge_path(
+    def check_path(
         self, action: Action, word: Words, who: str, node: Node, *, is_followed: bool = False
     ) -> None:
         """Hold a path, in each of its alternatives, against the boundary.
@@ -236,17 +236,17 @@ class Shell(Reporter):
         With `is_followed`, the caller notes what is written to it; otherwise that is not known from here on.
         """
         if action is Action.WRITE and not is_followed:
-            self.context.own_files.forget(self.find_path(word))
+            self.context.own_files.record_unknown(self.find_path(word))
         for pieces in word:
             if action is Action.WRITE and is_git_setting(pieces):
                 self.add("exec.dynamic", node, f"{who} writes a file of git whose commands run")
             if pieces != ("",):
-                self._judge_in_directories(action, pieces, who, node)
+                self._check_in_directories(action, pieces, who, node)
 
     def find_path(self, word: Words) -> str | None:
         """Return the absolute path that a word names; None where it is not known."""
-        text = read_known_text(word)
-        return None if text is None else self.context.boundary.work_path(text)
+        text = find_known_text(word)
+        return None if text is None else self.context.boundary.get_work_path(text)
 
     def find_own_text(self, word: Words) -> str | None:
         """Return the text of a file that the script has written itself; None where that is not known."""
@@ -259,19 +259,19 @@ class Shell(Reporter):
         why = "may have changed since the snippet wrote it" if is_written else "is not in the snippet"
         self.add("exec.dynamic", node, f"{program} runs a script that {why}")
 
-    def _judge_in_directories(self, action: Action, pieces: Pieces, who: str, node: Node) -> None:
+    def _check_in_directories(self, action: Action, pieces: Pieces, who: str, node: Node) -> None:
         """Judge a path from the work directory, and from each other one that it may begin at.
 
         What is outside only from the work directory is reviewed: there it begins where a `cd` has failed.
         """
-        begun = _begin_at(self.state, pieces)
-        first, *others = [self.context.boundary.path(action, one) for one in begun]
+        begun = _list_possible_paths(self.state, pieces)
+        first, *others = [self.context.boundary.evaluate_path(action, one) for one in begun]
         may_stay = UNKNOWN_DIRECTORY in self.state.directories or None in others
         if first is not None and may_stay and _is_climbing(pieces):
             self.add("file.dynamic", node, f"{who}: {first.message} where a `cd` before it fails")
             first = None
         crossing = next((each for each in (first, *others) if each is not None), None)
-        self.crossed(crossing, who, node)
+        self.handle_crossing(crossing, who, node)
 
     def run_substitutions(self, word: Words, who: str, node: Node) -> None:
         """Read the command substitutions in a text that the shell expands once more."""
@@ -283,8 +283,8 @@ class Shell(Reporter):
             lines = {"$(": f": <<_end_of_text\n{text}\n_end_of_text\n", "`": f': "{quoted}"'}
             for mark, line in lines.items():
                 if mark in text:
-                    context = self.nest(node, f"{self.context.origin}{who} runs a command: ")
-                    self.read_nested(
+                    context = self.build_nested_context(node, f"{self.context.origin}{who} runs a command: ")
+                    self.check_nested(
                         context,
                         line,
                         replace(self.state, directories=list(self.state.directories)),
@@ -296,19 +296,19 @@ class Shell(Reporter):
         if any(_SUBSCRIPT.search(piece) for pieces in word for piece in pieces if piece is not None):
             self.run_substitutions(word, "arithmetic", node)
 
-    def count_command(self) -> None:
+    def record_command(self) -> None:
         """Count one command more; every 256th checks the time, which may end the scan."""
         self._commands += 1
         if self._commands % _CHECK_EVERY == 0:
             self.context.check_time()
 
-    def define_function(self, name: str, body: Node) -> None:
+    def add_function(self, name: str, body: Node) -> None:
         """Make a call of this name read this body from here on."""
         function = Function(self, body)
         self.state.functions[name] = function
         self.state.bodies.append(function)
 
-    def call_function(self, name: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
+    def evaluate_function(self, name: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
         """Read a function of the script with these arguments."""
         state = self.state
         function = state.functions[name]
@@ -323,11 +323,11 @@ class Shell(Reporter):
             # finds them, stand for those of all of them.
             before = earlier[1]
             pairs = zip_longest(before.given or (), arguments, fillvalue=EMPTY)
-            given = tuple(widen_words(one, other) for one, other in pairs)
+            given = tuple(build_word_cover(one, other) for one, other in pairs)
             for variable, value in state.variables.items():
                 held = before.variables.get(variable, HOLE)
                 if held != value:
-                    state.variables[variable] = widen_words(held, value)
+                    state.variables[variable] = build_word_cover(held, value)
         elif len(earlier) >= 3:
             if _covers_call(earlier[-1], arguments, state):
                 return UNKNOWN_STREAM
@@ -337,9 +337,9 @@ class Shell(Reporter):
             given = None
             state.variables.update(dict.fromkeys(state.variables, HOLE))
         kept = (dict(state.variables), dict(state.functions)) if earlier else ({}, {})
-        return function.shell.run_in(state.of_call(Call(function.body, given, *kept)), function.body, stdin)
+        return function.shell.run_in(state.with_call(Call(function.body, given, *kept)), function.body, stdin)
 
-    def repeat(self, read: Callable[[], Stream], node: Node) -> Stream:
+    def read_repeatedly(self, read: Callable[[], Stream], node: Node) -> Stream:
         """Follow what may run any number of times, until no variable changes by following it once more.
 
         Where that takes long, every variable may hold anything the last time.
@@ -353,14 +353,16 @@ class Shell(Reporter):
                 for name, value in variables.items()
                 if name not in before or not covers_word(before[name], value)
             ]
-            merge_variables(variables, before)
+            add_variables(variables, before)
             if not any(name in before for name in changed) or turn == 3:
                 break
             if self._commands > _MAX_COMMANDS:
                 self.add("too-complex", node, "is read more often than is followed")
                 break
             for name in changed if turn < 2 else variables:
-                variables[name] = HOLE if turn == 2 else widen_words(before.get(name, HOLE), variables[name])
+                variables[name] = (
+                    HOLE if turn == 2 else build_word_cover(before.get(name, HOLE), variables[name])
+                )
         return stream
 
     def run_in(self, state: State, node: Node, stdin: Stream) -> Stream:
@@ -372,7 +374,7 @@ class Shell(Reporter):
         finally:
             self.state = self.words.state = outer
 
-    def _read_uncalled(self) -> None:
+    def _check_uncalled(self) -> None:
         """Read the functions that nothing called."""
         for function in self.state.bodies:
             if function.body.id not in self.state.called:
@@ -382,24 +384,24 @@ class Shell(Reporter):
     def run_apart(self, node: Node, stdin: Stream) -> Stream:
         """Follow a node that a shell of its own runs: what it changes of the directory ends with it."""
         before = list(self.state.directories)
-        written = self.sequence(node, stdin)
+        written = self.read_sequence(node, stdin)
         self.state.directories[:] = before
         return written
 
-    def _substitute(self, node: Node) -> Words:
+    def _evaluate_substitution(self, node: Node) -> Words:
         stream = self.run_apart(node, UNKNOWN_STREAM)
         self.substituted_from = stream.origin
-        return tuple(_strip_newline(pieces) for pieces in stream.words)
+        return tuple(_without_newline(pieces) for pieces in stream.words)
 
-    def _expand_again(self, word: Words, node: Node) -> None:
+    def _check_expansion(self, word: Words, node: Node) -> None:
         self.run_substitutions(word, "an expansion", node)
 
-    def _judge_reference(self, node: Node) -> None:
+    def _check_reference(self, node: Node) -> None:
         """Judge reading a variable whose name is not known, and so perhaps one of the environment."""
         if not self.context.owns_environment:
             self.add("environment.read", node, "reads a variable whose name is not known", Verdict.REVIEW)
 
-    def judge_variable(self, name: str, node: Node) -> None:
+    def check_variable(self, name: str, node: Node) -> None:
         """Judge reading a variable that the script does not set, and so comes from the environment."""
         if (
             name in self.state.variables
@@ -408,14 +410,14 @@ class Shell(Reporter):
             or name in SET_BY_SHELL
         ):
             return
-        crossing = self.context.judge_variable(name)
+        crossing = self.context.evaluate_variable(name)
         if crossing is not None and SECRET_NAME.search(name):
-            self.crossed(crossing, f"${name}", node)
+            self.handle_crossing(crossing, f"${name}", node)
         elif crossing is not None:
             self.add(crossing.rule, node, f"${name}: {crossing.message}", Verdict.REVIEW)
 
 
-def _begin_at(state: State, pieces: Pieces) -> list[Pieces]:
+def _list_possible_paths(state: State, pieces: Pieces) -> list[Pieces]:
     """Return a path as it is from each directory that it may begin at."""
     head = pieces[0]
     if head is None or head.startswith(("/", "~")) or "://" in head:
@@ -443,6 +445,6 @@ def _covers_call(wide: Call, given: list[Words], state: State) -> bool:
     ) and all(covers_word(held.get(name, HOLE), value) for name, value in state.variables.items())
 
 
-def _strip_newline(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
+def _without_newline(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
     last = pieces[-1]
-    return merge_pieces([*pieces[:-1], last.rstrip("\n")]) if last is not None else pieces
+    return normalise_pieces([*pieces[:-1], last.rstrip("\n")]) if last is not None else pieces

@@ -13,7 +13,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from spanproof.sandbox.scanners.pieces import ENTRY, limit_texts
+from spanproof.sandbox.scanners.pieces import ENTRY, list_bounded_texts
 from spanproof.sandbox.scanners.shell.catalogue import PREDEFINED, SECRET_NAME
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -21,9 +21,9 @@ from spanproof.sandbox.scanners.shell.state import (
     MAX_ALTERNATIVES,
     State,
     Words,
-    join_alternatives,
-    join_words,
-    read_known_text,
+    build_alternatives,
+    build_joined_word,
+    find_known_text,
 )
 
 Substitute = Callable[[Node], Words]
@@ -64,23 +64,23 @@ class Expander:
         self.missing_reference = missing_reference
         self.expand_again = expand_again
 
-    def word(self, node: Node) -> Words:
+    def evaluate_word(self, node: Node) -> Words:
         """Return the alternatives of one word."""
         kind = node.type
         if kind in {"word", "extglob_pattern", "regex", "test_operator"}:
-            return ((_ESCAPE.sub(r"\1", self.text(node)),),)
+            return ((_ESCAPE.sub(r"\1", self.get_text(node)),),)
         if kind in {"number", "variable_name", "string_content", "file_descriptor", "heredoc_content"}:
-            return ((self.text(node),),)
+            return ((self.get_text(node),),)
         if kind == "raw_string":
-            return ((self.text(node)[1:-1],),)
+            return ((self.get_text(node)[1:-1],),)
         if kind == "ansi_c_string":
-            return ((resolve_escapes(self.text(node)[2:-1]),),)
+            return ((decode_escapes(self.get_text(node)[2:-1]),),)
         if kind in {"string", "translated_string", "heredoc_body"}:
-            return self._expand_quoted(node)
+            return self._evaluate_quoted(node)
         if kind == "concatenation":
-            return join_words([self.word(child) for child in node.children if child.is_named])
+            return build_joined_word([self.evaluate_word(child) for child in node.children if child.is_named])
         if kind in {"simple_expansion", "expansion"}:
-            return self._expand_parameter(node)
+            return self._evaluate_parameter(node)
         if kind == "command_substitution":
             return self.substitute(node)
         if kind == "process_substitution":
@@ -88,50 +88,54 @@ class Expander:
             return (("/dev/fd/63",),)
         if kind == "arithmetic_expansion":
             for child in node.named_children:
-                self._visit_substitutions(child)
+                self._run_substitutions(child)
             return (("1",),)
         if kind == "brace_expression":
-            return ((self.text(node),),)
+            return ((self.get_text(node),),)
         if kind == "command_name":
-            return self.word(node.named_children[0]) if node.named_children else ((self.text(node),),)
+            return (
+                self.evaluate_word(node.named_children[0])
+                if node.named_children
+                else ((self.get_text(node),),)
+            )
         if kind == "array":
             return HOLE
         for child in node.named_children:
-            self._visit_substitutions(child)
-        return ((self.text(node),),)
+            self._run_substitutions(child)
+        return ((self.get_text(node),),)
 
-    def fields(self, node: Node) -> list[Words]:
+    def list_fields(self, node: Node) -> list[Words]:
         """Return the fields one argument becomes: braces expanded, unquoted expansions split."""
         if node.type == "command_name" and node.named_children:
             node = node.named_children[0]
         kind = node.type
-        if kind == "string" and self.text(node) in {'"$@"', '"${@}"'} and self.state.positional:
-            return _limit_fields(list(self.state.positional))
+        if kind == "string" and self.get_text(node) in {'"$@"', '"${@}"'} and self.state.positional:
+            return _list_bounded_fields(list(self.state.positional))
         if kind == "concatenation":
-            word = join_words([self._expand_part(child) for child in node.named_children])
+            word = build_joined_word([self._evaluate_part(child) for child in node.named_children])
         else:
-            word = self.word(node)
+            word = self.evaluate_word(node)
         fields = [word]
         if kind in {"word", "concatenation", "brace_expression"} and any(
             piece is not None and "{" in piece for pieces in word for piece in pieces
         ):
-            fields = [field for one in fields for field in _expand_braces(one)]
+            fields = [field for one in fields for field in _split_braces(one)]
         if kind in {"simple_expansion", "expansion", "concatenation", "command_substitution"}:
-            fields = [_restore_blanks(field) for one in fields for field in _split(one)]
+            fields = [_with_blanks(field) for one in fields for field in _split_fields(one)]
         return fields
 
-    def _expand_part(self, node: Node) -> Words:
+    def _evaluate_part(self, node: Node) -> Words:
         """Expand a part of a concatenation; blanks that are quoted do not split it."""
-        word = self.word(node)
+        word = self.evaluate_word(node)
         if node.type in {"simple_expansion", "expansion", "command_substitution"}:
             return word
         return tuple(tuple(piece and piece.translate(_PROTECT) for piece in pieces) for pieces in word)
 
-    def text(self, node: Node) -> str:
+    def get_text(self, node: Node) -> str:
         """Return the source text of a node."""
         return self._data[node.start_byte : node.end_byte].decode("utf-8", "replace")
 
-    def _expand_quoted(self, node: Node) -> Words:
+    def _evaluate_quoted(self, node: Node) -> Words:
         parts: list[Words] = []
         at = node.start_byte
         end = node.end_byte
@@ -140,52 +144,54 @@ class Expander:
             end -= 1
         for child in node.named_children:
             if child.start_byte > at:
-                parts.append(((_unquote_text(self._data[at : child.start_byte]),),))
+                parts.append(((_decode_quoted(self._data[at : child.start_byte]),),))
             if child.type in {"string_content", "heredoc_content"}:
-                parts.append(((_unquote_text(self._data[child.start_byte : child.end_byte]),),))
+                parts.append(((_decode_quoted(self._data[child.start_byte : child.end_byte]),),))
             else:
-                parts.append(self.word(child))
+                parts.append(self.evaluate_word(child))
             at = max(at, child.end_byte)
         if end > at:
-            parts.append(((_unquote_text(self._data[at:end]),),))
-        return join_words(parts)
+            parts.append(((_decode_quoted(self._data[at:end]),),))
+        return build_joined_word(parts)
 
-    def _expand_parameter(self, node: Node) -> Words:
+    def _evaluate_parameter(self, node: Node) -> Words:
         children = node.named_children
         if not children:
-            text = self.text(node).strip("${}")
-            return self.variable(text, node)
+            text = self.get_text(node).strip("${}")
+            return self.evaluate_variable(text, node)
         first = children[0]
         if first.type == "subscript":
-            return self._expand_item(first, node)
-        name = self.text(first)
-        raw = self.text(node)
+            return self._evaluate_item(first, node)
+        name = self.get_text(first)
+        raw = self.get_text(node)
         if node.type == "simple_expansion" or (len(children) == 1 and raw == "${" + name + "}"):
-            return self.variable(name, node)
-        return self._expand_modified(node, name, raw, children[1:])
+            return self.evaluate_variable(name, node)
+        return self._evaluate_modified(node, name, raw, children[1:])
 
-    def _expand_item(self, subscript: Node, node: Node) -> Words:
+    def _evaluate_item(self, subscript: Node, node: Node) -> Words:
         names = subscript.named_children
-        key = self.subscript(subscript)
+        key = self.find_subscript(subscript)
         held = (
-            self.state.variables.get(f"{self.text(names[0])}[{key}]") if names and key is not None else None
+            self.state.variables.get(f"{self.get_text(names[0])}[{key}]")
+            if names and key is not None
+            else None
         )
-        return held or (self.variable(self.text(names[0]), node) if names else HOLE)
+        return held or (self.evaluate_variable(self.get_text(names[0]), node) if names else HOLE)
 
-    def subscript(self, node: Node) -> str | None:
+    def find_subscript(self, node: Node) -> str | None:
         """Return the key in a subscript, where it is known."""
         index = node.child_by_field_name("index")
-        return read_known_text(self.word(index)) if index is not None else None
+        return find_known_text(self.evaluate_word(index)) if index is not None else None
 
-    def _expand_modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
+    def _evaluate_modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
         operator = raw[2 + len(name) :].rstrip("}")
         if raw.startswith("${#"):
             return (("1",),)
         if raw.startswith("${!"):
-            return self._expand_reference(self.variable(name, node), node)
+            return self._evaluate_reference(self.evaluate_variable(name, node), node)
         if operator.startswith((":-", "-", ":=", "=", ":+", "+", ":?", "?")):
-            return self._expand_default(node, name, operator.lstrip(":")[0], rest)
-        value = self.variable(name, node)
+            return self._evaluate_default(node, name, operator.lstrip(":")[0], rest)
+        value = self.evaluate_variable(name, node)
         if operator == "@P":
             self.expand_again(value, node)
             return HOLE
@@ -197,36 +203,36 @@ class Expander:
         if name in {"PWD", "OLDPWD"} and value == _PREDEFINED[name]:
             return _EDITED_DIRECTORY.get(operator, HOLE)
         edited = (pieces for one in value for pieces in edit((one,), operator))
-        return limit_texts(edited, MAX_ALTERNATIVES)
+        return list_bounded_texts(edited, MAX_ALTERNATIVES)
 
-    def _expand_default(self, node: Node, name: str, operator: str, rest: list[Node]) -> Words:
+    def _evaluate_default(self, node: Node, name: str, operator: str, rest: list[Node]) -> Words:
         """Return what an expansion gives that has a default, or (`?`) a message, for what is not set."""
-        default = self.word(rest[0]) if rest else EMPTY
+        default = self.evaluate_word(rest[0]) if rest else EMPTY
         if operator == "+":
-            return join_alternatives(EMPTY, default)
+            return build_alternatives(EMPTY, default)
         value = self.state.variables.get(name) or _PREDEFINED.get(name)
         if value is not None:
             # It may be set on some ways through the script only.
-            return value if operator == "?" else join_alternatives(value, default)
-        argument = self._expand_positional(name) if name.isdigit() else HOLE
-        if read_known_text(argument):
+            return value if operator == "?" else build_alternatives(value, default)
+        argument = self._evaluate_positional(name) if name.isdigit() else HOLE
+        if find_known_text(argument):
             return argument
         # One with a default in the script is a setting, unless its name says that it holds a secret.
         if operator == "?" or SECRET_NAME.search(name):
             self.missing(name, node)
         return HOLE if operator == "?" else default
 
-    def _expand_reference(self, names: Words, node: Node) -> Words:
+    def _evaluate_reference(self, names: Words, node: Node) -> Words:
         """Return what `${!name}` gives: the value of each variable that `name` may hold the name of."""
         values: list[Words] = []
         for pieces in names:
             name = pieces[0] if len(pieces) == 1 else None
             if name is None:
                 self.missing_reference(node)
-            values.append(HOLE if name is None else self.variable(name, node))
-        return limit_texts((pieces for value in values for pieces in value), MAX_ALTERNATIVES) or HOLE
+            values.append(HOLE if name is None else self.evaluate_variable(name, node))
+        return list_bounded_texts((pieces for value in values for pieces in value), MAX_ALTERNATIVES) or HOLE
 
-    def variable(self, name: str, node: Node) -> Words:
+    def evaluate_variable(self, name: str, node: Node) -> Words:
         """Return the value of a variable, positional ones included."""
         found = self.state.variables.get(name)
         if found is not None:
@@ -234,27 +240,31 @@ class Expander:
         if name in _PREDEFINED:
             return _PREDEFINED[name]
         if name.isdigit() or name in {"@", "*"}:
-            return self._expand_positional(name)
+            return self._evaluate_positional(name)
         self.missing(name, node)
         return HOLE
 
-    def _expand_positional(self, name: str) -> Words:
+    def _evaluate_positional(self, name: str) -> Words:
         given = self.state.positional
         if given is None:
             return HOLE
         if name in {"@", "*"}:
-            return join_words([part for one in given for part in (one, ((" ",),))][:-1]) if given else EMPTY
+            return (
+                build_joined_word([part for one in given for part in (one, ((" ",),))][:-1])
+                if given
+                else EMPTY
+            )
         index = int(name) - 1
         return given[index] if index < len(given) else EMPTY
 
-    def _visit_substitutions(self, node: Node) -> None:
+    def _run_substitutions(self, node: Node) -> None:
         pending = [node]
         while pending:
             one = pending.pop()
             if one.type in {"command_substitution", "process_substitution"}:
                 self.substitute(one)
             elif one.type in {"expansion", "simple_expansion"}:
-                self._expand_parameter(one)
+                self._evaluate_parameter(one)
             else:
                 pending.extend(one.named_children)
 
@@ -265,7 +275,7 @@ _EDITED_DIRECTORY: Final[dict[str, Words]] = {
 }  # fmt: skip
 
 
-def _unquote_text(data: bytes) -> str:
+def _decode_quoted(data: bytes) -> str:
     text = data.decode("utf-8", "replace")
     return (
         re.sub(r"\\([$`\"\\\n])", lambda found: "" if found[1] == "\n" else found[1], text)
@@ -274,7 +284,7 @@ def _unquote_text(data: bytes) -> str:
     )
 
 
-def resolve_escapes(text: str) -> str:
+def decode_escapes(text: str) -> str:
     """Return a text with the escapes of `$'…'` and `echo -e` resolved."""
 
     def character(found: re.Match[str]) -> str:
@@ -288,9 +298,9 @@ def resolve_escapes(text: str) -> str:
     return _ANSI.sub(character, text)
 
 
-def _expand_braces(word: Words) -> list[Words]:
+def _split_braces(word: Words) -> list[Words]:
     """Expand `{a,b}` and `{1..3}`: one field for each; with many alternatives the word stays whole."""
-    text = read_known_text(word)
+    text = find_known_text(word)
     found = _BRACES.search(text) if text is not None else None
     if text is None or found is None:
         return [word]
@@ -307,17 +317,19 @@ def _expand_braces(word: Words) -> list[Words]:
         ((text[: found.start()] + one + text[found.end() :],),) for one in found[1].split(",")
     ]
     # The rest of the word may hold braces too.
-    return _limit_fields([inner for one in _limit_fields(fields) for inner in _expand_braces(one)])
+    return _list_bounded_fields(
+        [inner for one in _list_bounded_fields(fields) for inner in _split_braces(one)]
+    )
 
 
-def _split(word: Words) -> list[Words]:
+def _split_fields(word: Words) -> list[Words]:
     """Split an unquoted expansion into fields, where its text is known."""
     if not any(
         piece is not None and any(one in piece for one in " \t\n") for pieces in word for piece in pieces
     ):
         return [word]
     if len(word) > 1:
-        return _limit_fields([field for one in word for field in _split((one,))])
+        return _list_bounded_fields([field for one in word for field in _split_fields((one,))])
     fields: list[list[str | None]] = [[]]
     for piece in word[0]:
         if piece is None:
@@ -329,23 +341,23 @@ def _split(word: Words) -> list[Words]:
         fields.extend([part] if part else [] for part in parts[1:])
     split: list[Words] = []
     split.extend((tuple(field),) for field in fields if field)
-    return _limit_fields(split) or [EMPTY]
+    return _list_bounded_fields(split) or [EMPTY]
 
 
-def _limit_fields(fields: list[Words]) -> list[Words]:
+def _list_bounded_fields(fields: list[Words]) -> list[Words]:
     """Return at most so many fields: the last one may be any of those that do not fit."""
     if len(fields) <= _MAX_FIELDS:
         return fields
     rest = (pieces for field in fields[_MAX_FIELDS - 1 :] for pieces in field)
-    return [*fields[: _MAX_FIELDS - 1], limit_texts(rest, MAX_ALTERNATIVES)]
+    return [*fields[: _MAX_FIELDS - 1], list_bounded_texts(rest, MAX_ALTERNATIVES)]
 
 
-def _restore_blanks(word: Words) -> Words:
+def _with_blanks(word: Words) -> Words:
     return tuple(tuple(piece and piece.translate(_UNPROTECT) for piece in pieces) for pieces in word)
 
 
-def _slice_word(value: Words, operator: str) -> Words:
-    text = read_known_text(value)
+def _compute_slice(value: Words, operator: str) -> Words:
+    text = find_known_text(value)
     numbers = [part.strip() for part in operator[1:].split(":")]
     if text is None or not all(_NUMBER.match(number) for number in numbers):
         return HOLE
@@ -357,8 +369,8 @@ def _slice_word(value: Words, operator: str) -> Words:
     return ((text[start:length] if length < 0 else text[start : start + length],),)
 
 
-def _replace_in_word(value: Words, operator: str) -> Words:
-    text = read_known_text(value)
+def _compute_replacement(value: Words, operator: str) -> Words:
+    text = find_known_text(value)
     parts = _REPLACING.fullmatch(operator)
     if text is None or parts is None or not parts[2]:
         return HOLE
@@ -370,8 +382,8 @@ def _replace_in_word(value: Words, operator: str) -> Words:
 _REPLACING: Final = re.compile(r"(//?)((?:\\.|[^\\/*?\[$`\"'#%])*)(?:/([^*?\[$`\"']*))?")
 
 
-def _trim_word(value: Words, operator: str) -> Words:
-    text = read_known_text(value)
+def _compute_trimmed(value: Words, operator: str) -> Words:
+    text = find_known_text(value)
     if text is None:
         return HOLE
     if operator in _CASES:
@@ -384,7 +396,7 @@ def _trim_word(value: Words, operator: str) -> Words:
         and (plain == pattern or not is_pattern)
         and not any(one in plain for one in "$`\\")
     ):
-        cut = _cut_match(text, plain, operator)
+        cut = _compute_cut(text, plain, operator)
         if cut is not None:
             return ((cut,),)
     # Any part of a plain name is one.
@@ -402,7 +414,7 @@ _CASES: Final[dict[str, Callable[[str], str]]] = {
 _MAX_CUT: Final = 256
 
 
-def _cut_match(text: str, pattern: str, operator: str) -> str | None:
+def _compute_cut(text: str, pattern: str, operator: str) -> str | None:
     """Return what is left of a text without the beginning (`#`) or end (`%`) that a pattern matches."""
     is_start, is_longest = operator[0] == "#", operator[1:2] == operator[0]
     literal = pattern.removeprefix("*") if is_start else pattern.removesuffix("*")
@@ -426,7 +438,7 @@ def _cut_match(text: str, pattern: str, operator: str) -> str | None:
 
 # What changes each alternative of a value, by the first character of the operator.
 _EDITS: Final[dict[str, Callable[[Words, str], Words]]] = {
-    ":": _slice_word,
-    "/": _replace_in_word,
-    **dict.fromkeys("#%^,", _trim_word),
+    ":": _compute_slice,
+    "/": _compute_replacement,
+    **dict.fromkeys("#%^,", _compute_trimmed),
 }
