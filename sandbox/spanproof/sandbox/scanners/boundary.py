@@ -142,8 +142,8 @@ class Boundary:
 
     def evaluate_listen(self, pieces: Pieces) -> Crossing | None:
         """Judge the address that a server binds: inside is one of the loopback that `hosts` names."""
-        known = pieces[0] if len(pieces) == 1 else None
-        name = _normalise_host(known or "")
+        address = pieces[0] if len(pieces) == 1 else None
+        name = _normalise_host(address or "")
         is_local = name == "localhost" or _is_loopback(name)
         if is_local and self._allows_host(name):
             self.record_use(UseKind.HOST, name)
@@ -152,7 +152,7 @@ class Boundary:
             message = f"listens on {name}, which `hosts` does not name"
             return Crossing("network.listen", message, format_addition("hosts", name))
         shown = (
-            "an address that is not known" if known is None else _format_printable(name) or "every address"
+            "an address that is not known" if address is None else _format_printable(name) or "every address"
         )
         return Crossing("network.listen", f"listens on {shown}, which others reach")
 

@@ -53,9 +53,9 @@ class OwnFiles:
         """Note a write that is not followed: to a file, below a folder, or (None) anywhere."""
         if path is not None:
             self._add_name(self._unknown, path)
-        for known in (*self._texts, *self._objects):
-            if path is None or known.startswith(f"{path}/"):
-                self._unknown.add(known)
+        for other in (*self._texts, *self._objects):
+            if path is None or other.startswith(f"{path}/"):
+                self._unknown.add(other)
 
     def record_unknown_like(self, name: str, start: str, end: str) -> None:
         """Note a write to a path that is known in part: any other file may be the same one.
@@ -66,11 +66,11 @@ class OwnFiles:
             end: how it ends.
         """
         self._ends[name] = start, end
-        for known in (*self._texts, *self._objects):
-            its_start, its_end = self._ends.get(known, (known, known))
+        for other in (*self._texts, *self._objects):
+            its_start, its_end = self._ends.get(other, (other, other))
             is_alike = its_start.startswith(start) or start.startswith(its_start)
-            if known != name and is_alike and (its_end.endswith(end) or end.endswith(its_end)):
-                self._unknown.add(known)
+            if other != name and is_alike and (its_end.endswith(end) or end.endswith(its_end)):
+                self._unknown.add(other)
 
     def close(self) -> None:
         """Note that any file may hold anything from here on: what a relative path names is not sure."""
@@ -110,10 +110,10 @@ class OwnFiles:
 
     def find_text(self, path: str) -> str | None:
         """Return the whole text of a file; None where it is not known."""
-        known = not self._is_closed and path not in self._unknown and path not in self._objects
-        return self._texts.get(path) if known else None
+        is_known = not self._is_closed and path not in self._unknown and path not in self._objects
+        return self._texts.get(path) if is_known else None
 
     def list_objects(self, path: str) -> list[Any]:
         """Return the objects one of which a file holds; none where that is not known."""
-        known = not self._is_closed and path not in self._unknown and path not in self._texts
-        return self._objects.get(path, []) if known else []
+        is_known = not self._is_closed and path not in self._unknown and path not in self._texts
+        return self._objects.get(path, []) if is_known else []

@@ -39,13 +39,15 @@ def parse_rule(document: object, origin: str) -> PatternRule:
     Raises:
         PolicyError: a key is missing, unknown or wrong, or the pattern may take more than linear time.
     """
-    given = _parse_entry(document, origin, _KEYS, {"id", "pattern", "message"})
-    place = f"{origin}: rule {str(given['id'])!r}"
-    languages = given.get("languages", [])
+    entry = _parse_entry(document, origin, _KEYS, {"id", "pattern", "message"})
+    subject = f"{origin}: rule {str(entry['id'])!r}"
+    languages = entry.get("languages", [])
     if isinstance(languages, str) or not isinstance(languages, Iterable):
-        raise PolicyError(f"{place}: languages cannot be {languages!r}; give a list, as in `[python, bash]`")
-    known = frozenset(normalise_language(str(one)) for one in languages)
-    return _build_rule(given, place, str(given["pattern"]), known, "user")
+        raise PolicyError(
+            f"{subject}: languages cannot be {languages!r}; give a list, as in `[python, bash]`"
+        )
+    names = frozenset(normalise_language(str(one)) for one in languages)
+    return _build_rule(entry, subject, str(entry["pattern"]), names, "user")
 
 
 def parse_topic(document: object, origin: str) -> PatternRule:
@@ -54,18 +56,18 @@ def parse_topic(document: object, origin: str) -> PatternRule:
     Raises:
         PolicyError: a key is missing, unknown or wrong, or a pattern may take more than linear time.
     """
-    given = _parse_entry(document, origin, _TOPIC_KEYS, {"id"})
-    place = f"{origin}: topic {str(given['id'])!r}"
-    words, patterns = given.get("words", []), given.get("patterns", [])
+    entry = _parse_entry(document, origin, _TOPIC_KEYS, {"id"})
+    subject = f"{origin}: topic {str(entry['id'])!r}"
+    words, patterns = entry.get("words", []), entry.get("patterns", [])
     for listed in (words, patterns):
         if isinstance(listed, str) or not isinstance(listed, Sequence):
-            raise PolicyError(f'{place}: {listed!r} is no list; write `words: [salary, "notice period"]`')
+            raise PolicyError(f'{subject}: {listed!r} is no list; write `words: [salary, "notice period"]`')
     ways = [rf"\b{_build_phrase_pattern(str(word))}\b" for word in words if str(word).strip()]
     ways += [f"(?:{pattern})" for pattern in patterns]
     if not ways:
-        raise PolicyError(f"{place}: has neither words nor patterns; write `words: [salary]`")
-    defaults = {"message": f"is about {given['id']}", "remedy": "Leave this subject out.", **given}
-    return _build_rule(defaults, place, f"(?i:{'|'.join(ways)})", PROSE, "topic")
+        raise PolicyError(f"{subject}: has neither words nor patterns; write `words: [salary]`")
+    defaults = {"message": f"is about {entry['id']}", "remedy": "Leave this subject out.", **entry}
+    return _build_rule(defaults, subject, f"(?i:{'|'.join(ways)})", PROSE, "topic")
 
 
 def _build_phrase_pattern(phrase: str) -> str:
@@ -73,14 +75,14 @@ def _build_phrase_pattern(phrase: str) -> str:
     return r"\s{1,4}".join(re.escape(word) for word in phrase.split())
 
 
-def _parse_entry(document: object, origin: str, known: frozenset[str], needed: set[str]) -> Mapping[Any, Any]:
+def _parse_entry(document: object, origin: str, keys: frozenset[str], needed: set[str]) -> Mapping[Any, Any]:
     if not isinstance(document, Mapping):
-        raise PolicyError(f"{origin}: an entry is keys and values; known keys: {', '.join(sorted(known))}")
-    unknown = sorted(str(key) for key in document if key not in known)
+        raise PolicyError(f"{origin}: an entry is keys and values; known keys: {', '.join(sorted(keys))}")
+    unknown = sorted(str(key) for key in document if key not in keys)
     missing = sorted(needed - set(document))
     if unknown or missing:
         problem = f"unknown key {unknown[0]!r}" if unknown else f"the key {missing[0]!r} is missing"
-        raise PolicyError(f"{origin}: {problem}; known keys: {', '.join(sorted(known))}")
+        raise PolicyError(f"{origin}: {problem}; known keys: {', '.join(sorted(keys))}")
     if not _ID.match(str(document["id"])):
         problem = f"id {str(document['id'])!r}: an id is made of a-z, 0-9 and -"
         raise PolicyError(f"{origin}: {problem}; write `id: no-internal-hosts`")
@@ -88,22 +90,24 @@ def _parse_entry(document: object, origin: str, known: frozenset[str], needed: s
 
 
 def _build_rule(
-    document: Mapping[Any, Any], place: str, pattern: str, languages: frozenset[str], family: str
+    document: Mapping[Any, Any], subject: str, pattern: str, languages: frozenset[str], family: str
 ) -> PatternRule:
     problem = describe_pattern_problem(pattern)
     if problem:
-        raise PolicyError(f"{place}: the pattern {pattern[:80]!r} {problem}")
+        raise PolicyError(f"{subject}: the pattern {pattern[:80]!r} {problem}")
     try:
         verdict = Verdict(document.get("verdict", "review"))
         severity = Severity(document.get("severity", "medium"))
     except ValueError as wrong:
         raise PolicyError(
-            f"{place}: {wrong}; verdicts: {', '.join(Verdict)}; severities: {', '.join(Severity)}"
+            f"{subject}: {wrong}; verdicts: {', '.join(Verdict)}; severities: {', '.join(Severity)}"
         ) from wrong
     remedy = str(document.get("remedy", PatternRule.__dataclass_fields__["remedy"].default))
     cwe = document.get("cwe")
     if cwe is not None and (isinstance(cwe, bool) or not isinstance(cwe, int) or cwe < 1):
-        raise PolicyError(f"{place}: cwe cannot be {cwe!r}; give a number of the CWE list, as in `cwe: 312`")
+        raise PolicyError(
+            f"{subject}: cwe cannot be {cwe!r}; give a number of the CWE list, as in `cwe: 312`"
+        )
     identity, message = str(document["id"]), str(document["message"])
     return PatternRule(identity, pattern, message, languages, verdict, severity, remedy, family, cwe)
 

@@ -81,10 +81,8 @@ class Pipeline:
         self._weights = dict(policy.weights)
         self._narrowed: dict[tuple[int, ...], Pipeline] = {}
         self._making = threading.Lock()
-        given = policy.fingerprint_salt or os.environ.get(SALT_VARIABLE, "").encode(
-            "utf-8", "surrogateescape"
-        )
-        self._salt = given[:64] or _SALT_OF_THIS_PROCESS
+        salt = policy.fingerprint_salt or os.environ.get(SALT_VARIABLE, "").encode("utf-8", "surrogateescape")
+        self._salt = salt[:64] or _SALT_OF_THIS_PROCESS
         self._is_ours = scanners is None
         self._long: LongSources | None = None
         for index, override in enumerate(policy.overrides):

@@ -65,15 +65,15 @@ def load_scanner_file(file: str) -> tuple[Scanner, ...]:
     return tuple(_list_scanners(names["SCANNERS"], f"scanner file {file}"))
 
 
-def _list_scanners(given: object, origin: str) -> list[Scanner]:
-    if not isinstance(given, Scanner) and callable(given):
+def _list_scanners(value: object, origin: str) -> list[Scanner]:
+    if not isinstance(value, Scanner) and callable(value):
         try:
-            given = given()
+            value = value()
         except Exception as problem:
             raise PolicyError(f"{origin}: failed: {problem}; mend it") from problem
-    found = [given] if isinstance(given, Scanner) else list(given) if isinstance(given, Iterable) else []
+    found = [value] if isinstance(value, Scanner) else list(value) if isinstance(value, Iterable) else []
     if not found or not all(isinstance(one, Scanner) for one in found):
-        raise PolicyError(f"{origin}: gives {type(given).__name__}; give {_SHAPE}")
+        raise PolicyError(f"{origin}: gives {type(value).__name__}; give {_SHAPE}")
     return found
 
 

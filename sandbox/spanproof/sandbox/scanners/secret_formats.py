@@ -136,11 +136,11 @@ def _parse_format(rule: dict[str, Any]) -> Format:
     )
 
 
-def _parse_allowlist(given: dict[str, Any]) -> Allowlist:
+def _parse_allowlist(entry: dict[str, Any]) -> Allowlist:
     return Allowlist(
-        tuple(given.get("regexes", ())),
-        tuple(given.get("stopwords", ())),
-        given.get("regexTarget", "secret"),
+        tuple(entry.get("regexes", ())),
+        tuple(entry.get("stopwords", ())),
+        entry.get("regexTarget", "secret"),
     )
 
 
@@ -281,8 +281,8 @@ def to_python_pattern(pattern: str) -> str:
     RE2's flags hold from where they are given to the end of their group, `\z` and `$` match at the very end
     only, and classes have names.
     """
-    for given, linear in _REWRITTEN:
-        pattern = pattern.replace(given, linear)
+    for backtracking, linear in _REWRITTEN:
+        pattern = pattern.replace(backtracking, linear)
     for name, members in _CLASSES.items():
         pattern = pattern.replace(name, members)
     parts: list[str] = []

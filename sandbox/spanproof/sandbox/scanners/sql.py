@@ -237,16 +237,16 @@ def _check_literals(context: Context, part: str) -> None:
     opens = next(iter(part.split(maxsplit=1)), "").lower() in _OPENS
     for found in _LITERAL.finditer(part):
         literal = found[1] if found[1] is not None else found[2]
-        place = find_place(context.boundary, _build_pieces(literal))
-        if place is not None:
-            context.handle_crossing("sql", place, START, "a statement")
+        crossing = find_place(context.boundary, _build_pieces(literal))
+        if crossing is not None:
+            context.handle_crossing("sql", crossing, START, "a statement")
         elif opens and _HOLE in literal:
             context.add("sql.file.dynamic", START, "a statement opens a path that is put together")
 
 
 def _build_pieces(text: str) -> Pieces:
     """Return a part of a statement with what is not known in it."""
-    return normalise_pieces([piece for known in text.split(_HOLE) for piece in (known, None)][:-1])
+    return normalise_pieces([piece for part in text.split(_HOLE) for piece in (part, None)][:-1])
 
 
 def _record_unparsed(context: Context, text: str) -> None:
@@ -502,9 +502,9 @@ def _check_functions(context: Context, source: Source, nodes: list[exp.Expr]) ->
 def _check_unknown_reader(context: Context, function: exp.Anonymous, name: str) -> None:
     """Judge what a table function gets that is not in the catalogue, where it is outside."""
     for literal in function.expressions:
-        place = find_place(context.boundary, (literal.name,)) if literal.is_string else None
-        if place is not None:
-            message = f"{name}, which is not in the catalogue, gets a target outside: {place.message}"
+        crossing = find_place(context.boundary, (literal.name,)) if literal.is_string else None
+        if crossing is not None:
+            message = f"{name}, which is not in the catalogue, gets a target outside: {crossing.message}"
             context.add("sql.call.unknown", START, message)
 
 

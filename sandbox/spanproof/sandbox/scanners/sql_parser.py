@@ -103,14 +103,14 @@ def find_statements(text: str, tokens: list[Token] | None = None) -> list[exp.Ex
         if _compute_longest_chain(tokens) > _MAX_CHAIN:
             raise TooSlow
         bounded = parser(dialect=read)
-        given = min(_FREE_STEPS + _STEPS_PER_TOKEN * len(tokens), _MAX_STEPS - spent)
-        bounded.left = given
+        budget = min(_FREE_STEPS + _STEPS_PER_TOKEN * len(tokens), _MAX_STEPS - spent)
+        bounded.left = budget
         try:
             parsed = bounded.parse(tokens, text)
         except (SqlglotError, ValueError, IndexError, AttributeError, TypeError):
             continue
         finally:
-            spent += len(tokens) + given - bounded.left
+            spent += len(tokens) + budget - bounded.left
         found = [statement for statement in parsed if statement is not None and statement.key != "semicolon"]
         if not all(_is_statement(statement) for statement in found):
             continue

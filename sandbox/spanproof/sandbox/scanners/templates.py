@@ -123,8 +123,8 @@ class _Template:
 
     def _check_filter(self, node: nodes.Filter) -> None:
         """Judge the attributes that filters take by name: `attr`, `map(attribute=…)`, `sort`."""
-        given = [*node.args, *(keyword.value for keyword in node.kwargs)]
-        for argument in given:
+        arguments = [*node.args, *(keyword.value for keyword in node.kwargs)]
+        for argument in arguments:
             text = self._evaluate_text(argument)
             if text is not None:
                 for part in text.split("."):
@@ -148,8 +148,8 @@ class _Template:
 
     def _check_included(self, node: nodes.Include | nodes.Extends | nodes.Import | nodes.FromImport) -> None:
         """Judge a template of another file, by its path below the folder of templates."""
-        given = node.template
-        names = given.items if isinstance(given, nodes.List | nodes.Tuple) else [given]
+        template = node.template
+        names = template.items if isinstance(template, nodes.List | nodes.Tuple) else [template]
         for one in names:
             text = self._evaluate_text(one)
             if text is None:
@@ -217,13 +217,13 @@ class _Template:
             parts = [self._evaluate_text(one) for one in node.node.items]
             return None if separator is None or None in parts else separator.join(map(str, parts))
         text = self._evaluate_text(node.node)
-        given = [self._evaluate_text(one) for one in node.args]
-        if text is None or None in given:
+        arguments = [self._evaluate_text(one) for one in node.args]
+        if text is None or None in arguments:
             return None
-        if node.name == "replace" and len(given) == 2:
-            return text.replace(str(given[0]), str(given[1]))[:_MOST_CHARACTERS]
+        if node.name == "replace" and len(arguments) == 2:
+            return text.replace(str(arguments[0]), str(arguments[1]))[:_MOST_CHARACTERS]
         if node.name == "format":
-            return _compute_format(text, [str(one) for one in given])
+            return _compute_format(text, [str(one) for one in arguments])
         change = _TEXT_FILTERS.get(node.name)
         return change(text) if change is not None else None
 

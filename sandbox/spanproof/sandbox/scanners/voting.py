@@ -36,11 +36,11 @@ def compute_verdict(votes: Sequence[Vote], how: Aggregation, weights: Mapping[st
 
 
 def _compute_vote(votes: Sequence[Vote], how: Aggregation, weights: Mapping[str, float]) -> Verdict:
-    given = {vote.verdict for vote in votes}
+    verdicts = {vote.verdict for vote in votes}
     for verdict in (Verdict.DENY, Verdict.REVIEW):
         agreeing = [vote for vote in votes if _get_rank(vote.verdict) >= _get_rank(verdict)]
         if how is Aggregation.ANY:
-            reached = verdict in given
+            reached = verdict in verdicts
         elif how is Aggregation.ALL:
             reached = bool(votes) and len(agreeing) == len(votes)
         elif how is Aggregation.MAJORITY:

@@ -61,16 +61,16 @@ class Names:
 
     def get_dotted_name(self, node: ast.expr) -> str:
         """Return the resolved dotted name of an expression; what is not a name shows as `?`."""
-        known = self._dotted.get(id(node))
-        if known is None:
+        cached = self._dotted.get(id(node))
+        if cached is None:
             attributes: list[str] = []
             inner = node
             while isinstance(inner, ast.Attribute) and len(attributes) < _MAX_ATTRIBUTES:
                 attributes.append(inner.attr)
                 inner = inner.value
             base = self.imported.get(inner.id, inner.id) if isinstance(inner, ast.Name) else "?"
-            known = self._dotted[id(node)] = ".".join([base, *reversed(attributes)])
-        return known
+            cached = self._dotted[id(node)] = ".".join([base, *reversed(attributes)])
+        return cached
 
     def get_assigned(self, node: ast.expr) -> ast.expr:
         """Return the expression behind a name, as far as plain assignments show."""
@@ -90,13 +90,13 @@ class Names:
 
     def is_literal(self, node: ast.expr) -> bool:
         """Whether an expression consists of constants alone; computed once for each."""
-        known = self._literal.get(id(node))
-        if known is None:
+        cached = self._literal.get(id(node))
+        if cached is None:
             parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
             parts = [node.left, node.right] if isinstance(node, ast.BinOp) else parts
             is_whole = isinstance(node, ast.Constant | ast.List | ast.Tuple | ast.BinOp)
-            known = self._literal[id(node)] = is_whole and all(map(self.is_literal, parts))
-        return known
+            cached = self._literal[id(node)] = is_whole and all(map(self.is_literal, parts))
+        return cached
 
     def from_input(self, node: ast.expr) -> bool:
         """Whether a value comes from a user or a request.
@@ -104,13 +104,13 @@ class Names:
         Raises:
             RecursionError: it nests deeper than can be read.
         """
-        known = self._from_input.get(id(node))
-        if known is None:
+        cached = self._from_input.get(id(node))
+        if cached is None:
             # Each node is looked into once, and one that is being looked into adds nothing to itself:
             # names that refer to one another many times over would take exponential time.
             self._from_input[id(node)] = False
-            known = self._from_input[id(node)] = self._is_from_input(node)
-        return known
+            cached = self._from_input[id(node)] = self._is_from_input(node)
+        return cached
 
     def _is_from_input(self, node: ast.expr) -> bool:
         if isinstance(node, ast.Name):
@@ -184,22 +184,24 @@ def iter_code_weaknesses(names: Names, call: ast.Call) -> Iterator[tuple[str, st
         first = find_keyword(call, "args") or find_keyword(call, "sql") or find_keyword(call, "cmd")
     if first is None:
         return
-    behind = names.get_assigned(first)
+    assigned = names.get_assigned(first)
     shell = name in _SHELLS or (
         name.startswith("subprocess.") and name[11:] in _SUBPROCESS and is_true(find_keyword(call, "shell"))
     )
-    if shell and not names.is_literal(behind):
+    if shell and not names.is_literal(assigned):
         yield "weakness.shell-command", f"{name} hands a shell a command that is put together"
-    if name in {"eval", "exec", "compile", "builtins.eval", "builtins.exec"} and not names.is_literal(behind):
+    if name in {"eval", "exec", "compile", "builtins.eval", "builtins.exec"} and not names.is_literal(
+        assigned
+    ):
         yield "weakness.code-from-text", f"{name} runs text that is put together"
     if name.rpartition(".")[2] in _STATEMENTS or name in {"sqlalchemy.text", "sqlalchemy.sql.text"}:
         if (
-            isinstance(behind, ast.Call)
-            and names.get_dotted_name(behind.func).endswith("text")
-            and behind.args
+            isinstance(assigned, ast.Call)
+            and names.get_dotted_name(assigned.func).endswith("text")
+            and assigned.args
         ):
-            behind = names.get_assigned(behind.args[0])
-        if is_statement_of_text(names, behind):
+            assigned = names.get_assigned(assigned.args[0])
+        if is_statement_of_text(names, assigned):
             yield "weakness.sql-text", "a statement is put together from text and values"
 
 

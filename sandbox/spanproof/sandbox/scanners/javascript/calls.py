@@ -60,11 +60,11 @@ def evaluate_call(script: Script, node: Node) -> Value:
 
 
 def _evaluate_arguments(script: Script, node: Node) -> list[Value]:
-    given = node.child_by_field_name("arguments")
-    if given is not None and given.type == "template_string":
-        return [script.evaluate(given)]
+    passed = node.child_by_field_name("arguments")
+    if passed is not None and passed.type == "template_string":
+        return [script.evaluate(passed)]
     values: list[Value] = []
-    for child in given.named_children if given is not None else ():
+    for child in passed.named_children if passed is not None else ():
         if child.type == "spread_element":
             inner, whole = list_spread(script.evaluate(child.named_children[0]))
             values.extend(inner)
@@ -122,8 +122,8 @@ def _evaluate_callbacks(script: Script, value: Value, arguments: list[Value], no
     result: Value = value
     for argument in arguments:
         if isinstance(argument, Function | Ref | Partial | Method):
-            given = _evaluate_call(script, argument, [value], node)
-            result = value if is_unknown(given) else given
+            returned = _evaluate_call(script, argument, [value], node)
+            result = value if is_unknown(returned) else returned
     return result
 
 
@@ -155,14 +155,12 @@ _PASS_ON: Final = split_words("call apply bind")
 
 def _evaluate_apply(script: Script, called: Value, how: str, arguments: list[Value], node: Node) -> Value:
     """Return what `called.call(this, …)`, `called.apply(this, […])` or `called.bind(this, …)` gives."""
-    this, given = arguments[0] if arguments else UNKNOWN, arguments[1:]
-    if how == "apply" and given:
+    this, rest = arguments[0] if arguments else UNKNOWN, arguments[1:]
+    if how == "apply" and rest:
         # More items than are known may be anything.
-        given = (
-            [*given[0].items, *([UNKNOWN] if given[0].more else [])] if isinstance(given[0], Items) else given
-        )
+        rest = [*rest[0].items, *([UNKNOWN] if rest[0].more else [])] if isinstance(rest[0], Items) else rest
     called = _with_this(script, called, this, node)
-    return Partial(called, given) if how == "bind" else _evaluate_call(script, called, given, node)
+    return Partial(called, rest) if how == "bind" else _evaluate_call(script, called, rest, node)
 
 
 def _with_this(script: Script, called: Value, this: Value, node: Node) -> Value:
@@ -218,7 +216,7 @@ _CHANGING: Final = split_words("push add unshift pop shift splice sort reverse f
 
 def _evaluate_array_change(script: Script, owner: Items, name: str, arguments: list[Value]) -> Value:
     """Return what a method gives that changes its array; all but `push` and `add` change items' places."""
-    given = build_union_of(owner.items)
+    any_item = build_union_of(owner.items)
     if name in {"push", "add"}:
         script.add_items(owner, arguments)
         return UNKNOWN if name == "push" else owner
@@ -232,7 +230,7 @@ def _evaluate_array_change(script: Script, owner: Items, name: str, arguments: l
     script.uncertain += 1
     script.add_items(owner, added)
     script.uncertain -= 1
-    return given if name in {"pop", "shift"} else owner
+    return any_item if name in {"pop", "shift"} else owner
 
 
 # Items a callback is read with one by one; then once for all the others.
@@ -253,8 +251,8 @@ def _evaluate_over_items(
         )
     for item in items:
         if isinstance(called, Function):
-            given = [UNKNOWN, item] if name.startswith("reduce") else [item]
-            results.append(script.evaluate_function(called, given, node))
+            passed = [UNKNOWN, item] if name.startswith("reduce") else [item]
+            results.append(script.evaluate_function(called, passed, node))
         elif isinstance(called, Ref | Partial | Method):
             results.append(_evaluate_call(script, called, [item], node))
     if name == "map":
@@ -331,8 +329,8 @@ def _evaluate_known_function(script: Script, name: str, arguments: list[Value], 
     if name == "Reflect.get" and rest:
         key = find_constant_text(rest[0])
         return script.evaluate_member(first, key, node) if key is not None else UNKNOWN
-    given = rest[-1] if len(rest) == _REFLECTED.get(name) else None
-    return _evaluate_call(script, first, list(given.items), node) if isinstance(given, Items) else None
+    passed = rest[-1] if len(rest) == _REFLECTED.get(name) else None
+    return _evaluate_call(script, first, list(passed.items), node) if isinstance(passed, Items) else None
 
 
 # Arrays that are made by their length alone.
@@ -429,5 +427,5 @@ def _run_callbacks(script: Script, arguments: list[Value], node: Node) -> None:
         elif isinstance(argument, Partial):
             _evaluate_call(script, argument, [], node)
         elif isinstance(argument, Ref) and argument.name in SINKS:
-            beside = [one for one in arguments if isinstance(one, Const | Text)]
-            _evaluate_call(script, argument, [build_union_of([*beside, UNKNOWN])], node)
+            others = [one for one in arguments if isinstance(one, Const | Text)]
+            _evaluate_call(script, argument, [build_union_of([*others, UNKNOWN])], node)

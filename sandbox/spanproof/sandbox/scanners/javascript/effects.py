@@ -106,8 +106,8 @@ def check_unknown_call(
         return
     for option in (option for value in arguments for option in list_options(value)) if not is_sent else ():
         held = option.entries if isinstance(option, Mapping) else {}
-        for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
-            script.check_statement(given, name, node)
+        for statement in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
+            script.check_statement(statement, name, node)
     if method not in SENDING:
         kind = Kind(paths=method not in ROUTED, hosts=not name.startswith("?"))
         for value in arguments:
@@ -249,12 +249,12 @@ def _handle_database_server(call: Call[Script], value: Value) -> Value | None:
 def _build_connection(value: Value) -> Connection:
     if not isinstance(value, Object):
         return parse_connection_url(to_whole_text(value))
-    given = value.entries
-    url = find_constant_text(given.get("connectionString") or given.get("uri"))
+    entries = value.entries
+    url = find_constant_text(entries.get("connectionString") or entries.get("uri"))
     if url is not None:
         return parse_connection_url(url)
-    host = to_whole_text(given.get("host") or given.get("server"))
-    return Connection(Database.SERVER, host, to_whole_text(given.get("database")))
+    host = to_whole_text(entries.get("host") or entries.get("server"))
+    return Connection(Database.SERVER, host, to_whole_text(entries.get("database")))
 
 
 def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node: Node) -> bool:

@@ -193,8 +193,8 @@ def _evaluate_binary(script: Script, node: Node) -> Value:
 
 
 def _add_values(left: Value, right: Value) -> Value:
-    known = [one for one in (left, right) if isinstance(one, Const | Text)]
-    if not any((piece or "").strip("0123456789.") for one in known for piece in to_pieces(one)):
+    texts = [one for one in (left, right) if isinstance(one, Const | Text)]
+    if not any((piece or "").strip("0123456789.") for one in texts for piece in to_pieces(one)):
         return UNKNOWN
     return build_union_of(
         build_concatenation(pair) for pair in product(list_options(left), list_options(right))

@@ -277,10 +277,10 @@ class Script(Reader):
             left, right = target.child_by_field_name("left"), target.child_by_field_name("right")
             if left is not None and right is not None:
                 default = self.evaluate(right)
-                given = (
+                either = (
                     build_union_of([default, value]) if any(map(is_unknown, list_options(value))) else value
                 )
-                self.write_pattern(left, default if value is MISSING else given, declare=declare)
+                self.write_pattern(left, default if value is MISSING else either, declare=declare)
         elif kind == "object_pattern":
             self._write_object_pattern(target, value, declare)
         elif kind == "array_pattern":
@@ -380,9 +380,11 @@ class Script(Reader):
         """Report where an attribute sends a library, for review."""
         if key in TARGETS and owner.name.partition(".")[0] not in INERT:
             for option in list_options(value):
-                place = find_place(self.context.boundary, to_pieces(option))
-                where = place.message if place is not None else "to one of many, of which some are outside"
-                if place is not None or "place" in option.taint:
+                crossing = find_place(self.context.boundary, to_pieces(option))
+                where = (
+                    crossing.message if crossing is not None else "to one of many, of which some are outside"
+                )
+                if crossing is not None or "place" in option.taint:
                     self.add("call.unknown", node, f"{owner.name}.{key} is set: {where}")
 
     def write_entry(self, owner: Object, key: str | None, value: Value) -> None:
@@ -506,5 +508,5 @@ def _find_item(owner: Value, index: int) -> Value | None:
         if owner.more:
             return build_union_of(owner.items)
         return owner.items[index] if index < len(owner.items) else UNKNOWN
-    known = find_constant_text(owner)
-    return Const(known[index]) if known is not None and index < len(known) else None
+    text = find_constant_text(owner)
+    return Const(text[index]) if text is not None and index < len(text) else None

@@ -166,21 +166,21 @@ def compute_method(owner: Value, name: str, arguments: Sequence[Value]) -> Value
         return _compute_array_method(owner, name, arguments)
     if not is_text(owner) and not (isinstance(owner, Unknown) and owner.taint == NAME):
         return None
-    known = find_constant_text(owner)
-    if name in {"toString", "valueOf", "trim", "normalize", "trimEnd", "trimStart"} and known is None:
+    text = find_constant_text(owner)
+    if name in {"toString", "valueOf", "trim", "normalize", "trimEnd", "trimStart"} and text is None:
         return owner
     if name == "concat":
         return build_concatenation((owner, *arguments))
-    if known is None:
+    if text is None:
         return None
-    given = [find_constant_text(argument) for argument in arguments]
-    if any(one is None for one in given):
+    texts = [find_constant_text(argument) for argument in arguments]
+    if any(one is None for one in texts):
         return None
     apply = _TEXT_METHODS.get(name)
     if apply is None:
         return None
     try:
-        return apply(known, [one or "" for one in given])
+        return apply(text, [one or "" for one in texts])
     except (ValueError, IndexError, OverflowError, binascii.Error):
         return None
 
@@ -194,50 +194,50 @@ def compute_function(name: str, arguments: Sequence[Value]) -> Value | None:
     if name == "URL" and arguments:
         arguments = [to_url_text(argument) for argument in arguments]
         return _build_url(arguments, [find_constant_text(argument) for argument in arguments])
-    given = [find_constant_text(argument) for argument in arguments]
+    texts = [find_constant_text(argument) for argument in arguments]
     apply = _TEXT_FUNCTIONS.get(name)
-    if apply is None or not given or any(one is None for one in given):
+    if apply is None or not texts or any(one is None for one in texts):
         return None
     try:
-        return apply([one or "" for one in given])
+        return apply([one or "" for one in texts])
     except (ValueError, OverflowError, RecursionError, binascii.Error):
         return None
 
 
-def _parse_whole_number(known: list[str]) -> Value:
-    return Const(str(int(known[0], int(known[1]) if len(known) > 1 else 10)))
+def _parse_whole_number(texts: list[str]) -> Value:
+    return Const(str(int(texts[0], int(texts[1]) if len(texts) > 1 else 10)))
 
 
-def _evaluate_json(known: list[str]) -> Value | None:
-    is_plain = len(known) == 1 and len(known[0]) <= _MAX_JSON
-    return _build_from_json(json.loads(known[0])) if is_plain else None
+def _evaluate_json(texts: list[str]) -> Value | None:
+    is_plain = len(texts) == 1 and len(texts[0]) <= _MAX_JSON
+    return _build_from_json(json.loads(texts[0])) if is_plain else None
 
 
-def _build_from_char_codes(known: list[str]) -> Value:
-    return Const("".join(chr(int(float(one))) for one in known))
+def _build_from_char_codes(texts: list[str]) -> Value:
+    return Const("".join(chr(int(float(one))) for one in texts))
 
 
-def _decode_url_component(known: list[str]) -> Value:
-    return Const(urllib.parse.unquote(known[0]))
+def _decode_url_component(texts: list[str]) -> Value:
+    return Const(urllib.parse.unquote(texts[0]))
 
 
-def _encode_url_component(known: list[str]) -> Value:
-    return Const(urllib.parse.quote(known[0]))
+def _encode_url_component(texts: list[str]) -> Value:
+    return Const(urllib.parse.quote(texts[0]))
 
 
 _TEXT_FUNCTIONS: Final[dict[str, Callable[[list[str]], Value | None]]] = {
     **dict.fromkeys(("String.fromCharCode", "String.fromCodePoint"), _build_from_char_codes),
     **dict.fromkeys(("decodeURIComponent", "decodeURI", "unescape"), _decode_url_component),
     **dict.fromkeys(("encodeURIComponent", "encodeURI", "escape"), _encode_url_component),
-    "Buffer.from": lambda known: Const(_decode_buffer(known[0], known[1] if len(known) > 1 else "utf8")),
+    "Buffer.from": lambda texts: Const(_decode_buffer(texts[0], texts[1] if len(texts) > 1 else "utf8")),
     "JSON.parse": _evaluate_json,
-    "JSON.stringify": lambda known: Const(json.dumps(known[0], ensure_ascii=False)),
-    "String": lambda known: Const(known[0]),
-    "atob": lambda known: Const(base64.b64decode(known[0]).decode("latin-1")),
-    "btoa": lambda known: Const(base64.b64encode(known[0].encode("latin-1")).decode()),
+    "JSON.stringify": lambda texts: Const(json.dumps(texts[0], ensure_ascii=False)),
+    "String": lambda texts: Const(texts[0]),
+    "atob": lambda texts: Const(base64.b64decode(texts[0]).decode("latin-1")),
+    "btoa": lambda texts: Const(base64.b64encode(texts[0].encode("latin-1")).decode()),
     "parseInt": _parse_whole_number,
-    "path.basename": lambda known: Const(posixpath.basename(known[0])),
-    "path.dirname": lambda known: Const(posixpath.dirname(known[0])),
+    "path.basename": lambda texts: Const(posixpath.basename(texts[0])),
+    "path.dirname": lambda texts: Const(posixpath.dirname(texts[0])),
 }
 
 
@@ -287,9 +287,9 @@ def _build_from_json(content: object) -> Value:
     return Const(str(content)) if isinstance(content, int) else UNKNOWN
 
 
-def _build_url(arguments: Sequence[Value], given: Sequence[str | None]) -> Value:
+def _build_url(arguments: Sequence[Value], texts: Sequence[str | None]) -> Value:
     """Build a `URL`, of one text or relative to another."""
-    first, base = given[0], given[1] if len(given) > 1 else None
+    first, base = texts[0], texts[1] if len(texts) > 1 else None
     other = arguments[1] if len(arguments) > 1 else None
     is_own = isinstance(other, Ref) and other.name.partition(".")[0] in _OWN_PLACES
     if is_own and first is not None and "://" not in first:
@@ -398,42 +398,44 @@ _ARRAY_METHODS: dict[str, Callable[[Items, Sequence[Value]], Value | None]] = {
 _WHOLE: Final = re.compile(r"-?\d{1,9}")
 
 
-def _compute_slice(known: str, given: list[str]) -> Value:
-    bounds = [int(float(one)) for one in given]
-    return Const(known[slice(*bounds)] if len(bounds) > 1 else known[bounds[0] :] if bounds else known)
+def _compute_slice(text: str, arguments: list[str]) -> Value:
+    bounds = [int(float(one)) for one in arguments]
+    return Const(text[slice(*bounds)] if len(bounds) > 1 else text[bounds[0] :] if bounds else text)
 
 
-def _compute_split(known: str, given: list[str]) -> Value:
-    parts = list(known) if given and given[0] == "" else known.split(given[0]) if given else [known]
+def _compute_split(text: str, arguments: list[str]) -> Value:
+    parts = (
+        list(text) if arguments and arguments[0] == "" else text.split(arguments[0]) if arguments else [text]
+    )
     return Items([Const(part) for part in parts])
 
 
-def _compute_repeat(known: str, given: list[str]) -> Value:
-    times = int(float(given[0]))
-    return Const(known * times) if 0 <= times * len(known) <= MAX_TEXT else UNKNOWN
+def _compute_repeat(text: str, arguments: list[str]) -> Value:
+    times = int(float(arguments[0]))
+    return Const(text * times) if 0 <= times * len(text) <= MAX_TEXT else UNKNOWN
 
 
-def _compute_replace_all(known: str, given: list[str]) -> Value:
-    bounded = (len(known) + 1) * (len(given[1]) + 1) <= 16 * MAX_TEXT
-    return build_text([known.replace(given[0], given[1])], CLEAN) if bounded else UNKNOWN
+def _compute_replace_all(text: str, arguments: list[str]) -> Value:
+    bounded = (len(text) + 1) * (len(arguments[1]) + 1) <= 16 * MAX_TEXT
+    return build_text([text.replace(arguments[0], arguments[1])], CLEAN) if bounded else UNKNOWN
 
 
 _TEXT_METHODS: dict[str, Callable[[str, list[str]], Value]] = {
-    "toLowerCase": lambda known, given: Const(known.lower()),
-    "toUpperCase": lambda known, given: Const(known.upper()),
-    "trim": lambda known, given: Const(known.strip()),
-    "toString": lambda known, given: Const(known),
-    "valueOf": lambda known, given: Const(known),
-    "normalize": lambda known, given: Const(known),
+    "toLowerCase": lambda text, arguments: Const(text.lower()),
+    "toUpperCase": lambda text, arguments: Const(text.upper()),
+    "trim": lambda text, arguments: Const(text.strip()),
+    "toString": lambda text, arguments: Const(text),
+    "valueOf": lambda text, arguments: Const(text),
+    "normalize": lambda text, arguments: Const(text),
     "slice": _compute_slice,
     "substring": _compute_slice,
-    "substr": lambda known, given: Text(
-        (known[int(given[0]) :][: int(given[1]) if len(given) > 1 else None],)
+    "substr": lambda text, arguments: Text(
+        (text[int(arguments[0]) :][: int(arguments[1]) if len(arguments) > 1 else None],)
     ),
-    "charAt": lambda known, given: Const(known[int(given[0])]),
-    "at": lambda known, given: Const(known[int(given[0])]),
+    "charAt": lambda text, arguments: Const(text[int(arguments[0])]),
+    "at": lambda text, arguments: Const(text[int(arguments[0])]),
     "split": _compute_split,
     "repeat": _compute_repeat,
-    "replace": lambda known, given: Const(known.replace(given[0], given[1], 1)),
+    "replace": lambda text, arguments: Const(text.replace(arguments[0], arguments[1], 1)),
     "replaceAll": _compute_replace_all,
 }

@@ -110,10 +110,10 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
 def _is_looking_up(m: Machine, fallback: Value, receiver: Instance, name: str) -> bool:
     """Whether `__getattr__` looks for this attribute of this object already: it is set elsewhere."""
     key = id(fallback.node) if isinstance(fallback, Function) else None
-    frames = [list(frame.given.values()) for frame in m.frames if frame.key == key]
-    for given in frames:
-        names = [one.value for one in given if isinstance(one, Const)]
-        if name in names and any(one is receiver for one in given):
+    frames = [list(frame.arguments.values()) for frame in m.frames if frame.key == key]
+    for arguments in frames:
+        names = [one.value for one in arguments if isinstance(one, Const)]
+        if name in names and any(one is receiver for one in arguments):
             return True
     return False
 
@@ -245,9 +245,9 @@ def _evaluate_function_attribute(m: Machine, value: Function, name: str) -> Valu
         return Mapping({}, [one for one in value.keyword_defaults if one is not None])
     if name == "__annotations__":
         spec = value.node.args
-        given = [one.annotation for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
-        given.append(getattr(value.node, "returns", None))
-        return Mapping({}, [m.evaluate(one) for one in given if one is not None])
+        annotations = [one.annotation for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
+        annotations.append(getattr(value.node, "returns", None))
+        return Mapping({}, [m.evaluate(one) for one in annotations if one is not None])
     return value if name in {"__wrapped__", "__func__", "__call__"} else None
 
 

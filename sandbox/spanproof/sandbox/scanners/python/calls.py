@@ -224,9 +224,9 @@ def _build_instance(m: Machine, klass: Klass, arguments: Arguments, node: ast.ex
         evaluate_call(m, start, arguments, node)
     else:
         for index, name in enumerate(klass.fields):
-            given = arguments.find(index, name)
-            if given is not None:
-                instance.attributes[name] = given
+            value = arguments.find(index, name)
+            if value is not None:
+                instance.attributes[name] = value
     if start is None and not klass.fields:
         instance.attributes.setdefault("args", Items(list(arguments.positional), "tuple", arguments.more))
     for base in attributes.list_outer_bases(klass):
@@ -360,8 +360,8 @@ def _compute_result(m: Machine, function: Ref, arguments: Arguments) -> Value:
 
 def _is_choice(name: str, arguments: Arguments) -> bool:
     """Whether a call gives one of the texts in a list."""
-    given = arguments.list_all()
-    held = given[0].items if len(given) == 1 and isinstance(given[0], Items) else []
+    values = arguments.list_all()
+    held = values[0].items if len(values) == 1 and isinstance(values[0], Items) else []
     are_texts = all(isinstance(one, Const | Text | Path | Unknown | OneOf) for one in held)
     return name.endswith(".choice") and bool(held) and are_texts
 
@@ -417,9 +417,9 @@ def _run_callbacks(
         if isinstance(value, (Function, Partial)):
             evaluate_call(m, value, _build_callback_arguments(value, arguments, owner), node)
         elif isinstance(value, Ref) and value.name in SINKS and "()" not in value.name:
-            given = _build_callback_arguments(value, arguments, owner)
-            if given.positional:
-                evaluate_call(m, value, given, node)
+            passed = _build_callback_arguments(value, arguments, owner)
+            if passed.positional:
+                evaluate_call(m, value, passed, node)
             elif not followed:
                 evaluate_call(m, value, Arguments([UNKNOWN], {}, more=True), node)
             if not followed:

@@ -88,8 +88,8 @@ def _evaluate_update(m: Machine, function: Ref, arguments: Arguments, node: ast.
     if isinstance(owner, Items):  # a set
         return _evaluate_extend(m, function, arguments, node)
     if isinstance(owner, Mapping):
-        given = {**value.entries, **arguments.named} if isinstance(value, Mapping) else arguments.named
-        for name, entry in given.items():
+        added = {**value.entries, **arguments.named} if isinstance(value, Mapping) else arguments.named
+        for name, entry in added.items():
             m.write_value(owner.entries, name, entry)
         rest = (
             value.rest

@@ -185,12 +185,12 @@ def _list_connections(call: Call[Machine]) -> list[Connection]:
 
     Connections that one function of a driver makes are taken together: each of them counts.
     """
-    given = call.arguments.find(1, "con") if call.name in _GIVEN_A_CONNECTION else None
+    connection = call.arguments.find(1, "con") if call.name in _GIVEN_A_CONNECTION else None
     for keyword in ("con", "connection", "conn", "uri", "connection_uri"):
-        given = given or call.arguments.named.get(keyword)
-    if given is None:
+        connection = connection or call.arguments.named.get(keyword)
+    if connection is None:
         return _list_made_connections(call, call.name)
-    return [one for option in list_options(given) for one in _list_connections_of(call, option)]
+    return [one for option in list_options(connection) for one in _list_connections_of(call, option)]
 
 
 def _list_connections_of(call: Call[Machine], connection: Value) -> list[Connection]:

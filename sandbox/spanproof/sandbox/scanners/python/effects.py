@@ -514,28 +514,28 @@ _LOADING: Final = re.compile(r"(?:LD_|DYLD_|PYTHON|BASH_ENV|IFS).*|PATH(?:EXT)?"
 
 
 def _handle_environment_write(call: Call[Machine], value: Value) -> Value | None:
-    name, given = to_pieces(value)[0] or "", call.arguments.find(1, "value") or UNKNOWN
+    name, assigned = to_pieces(value)[0] or "", call.arguments.find(1, "value") or UNKNOWN
     if name and not call.m.uncertain and not call.name.endswith("setdefault"):
         call.m.context.variables.add(name)
     if _LOADING.fullmatch(name.upper()):
         call.add("environment.write", f"sets {name}, which changes how programs load")
     elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
-        _handle_proxies(call, given)
+        _handle_proxies(call, assigned)
     else:
-        call.m.check_variables([(name, given)], call.name, call.node)
+        call.m.check_variables([(name, assigned)], call.name, call.node)
     return None
 
 
 def _run_callback(call: Call[Machine], value: Value) -> Value | None:
-    given = call.arguments
-    rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
+    passed = call.arguments
+    rest = Arguments(passed.positional[call.effect.position + 1 :], passed.named, passed.more)
     return call.m.evaluate_call(value, rest, call.node)
 
 
 def _handle_at_exit(call: Call[Machine], value: Value) -> Value | None:
     """Call a function as at the end of the program, which may come at once, and note it for the last end."""
-    given = call.arguments
-    rest = Arguments(given.positional[call.effect.position + 1 :], given.named, given.more)
+    passed = call.arguments
+    rest = Arguments(passed.positional[call.effect.position + 1 :], passed.named, passed.more)
     call.m.exit_handlers.append((value, rest, call.node))
     return call.m.evaluate_call(value, rest, call.node)
 

@@ -357,12 +357,12 @@ def _evaluate_dictionary(m: Machine, node: ast.Dict) -> Value:
                 m.check_environment(value, item)
                 rest.append(value)
             continue
-        given = m.evaluate(key)
+        key_value = m.evaluate(key)
         try:
-            entries[fold.to_concrete(given)] = value
+            entries[fold.to_concrete(key_value)] = value
         except (fold.NotKnown, TypeError):
             rest.append(value)
-            keys.append(given)
+            keys.append(key_value)
     return Mapping(entries, rest, keys)
 
 

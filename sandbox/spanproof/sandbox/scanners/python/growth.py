@@ -148,8 +148,8 @@ def _get_required_name(test: ast.expr) -> str:
 def is_too_large(sizes: Iterable[Value]) -> bool:
     """Whether the product of these sizes, where they are known, is more than a machine holds."""
     numbers = [one for size in sizes for one in (size.items if isinstance(size, Items) else [size])]
-    known = [one.value for one in numbers if isinstance(one, Const) and isinstance(one.value, int)]
-    return bool(known) and len(known) == len(numbers) and prod(known) > MOST_ITEMS
+    factors = [one.value for one in numbers if isinstance(one, Const) and isinstance(one.value, int)]
+    return bool(factors) and len(factors) == len(numbers) and prod(factors) > MOST_ITEMS
 
 
 def _breaks(nodes: Iterable[ast.AST]) -> bool:

@@ -30,8 +30,8 @@ def _check_log_class(call: Call[Machine], built: Mapping) -> None:
         named = call.m.scope.find(name) or Ref(normalise_name(name))
     if isinstance(named, Called) and not (isinstance(named, Ref) and _NO_NAME.search(named.name)):
         if not (isinstance(named, Ref) and _LOG_CLASS.fullmatch(named.name)):
-            given = {key: one for key, one in built.entries.items() if key not in {"()", "class"}}
-            call.m.evaluate_call(named, Arguments([], given), call.node)
+            options = {key: one for key, one in built.entries.items() if key not in {"()", "class"}}
+            call.m.evaluate_call(named, Arguments([], options), call.node)
     elif factory is not None:
         call.add("exec.dynamic", "a configuration of logging calls what it names")
 

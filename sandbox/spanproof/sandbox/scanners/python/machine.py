@@ -257,8 +257,8 @@ def build_pass_through(*keywords: str) -> Model:
     """Return a model that gives its first argument, by whichever of these names it is given."""
 
     def model(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-        given = (arguments.find(0, keyword) for keyword in keywords)
-        return next((one for one in given if one is not None), None)
+        values = (arguments.find(0, keyword) for keyword in keywords)
+        return next((one for one in values if one is not None), None)
 
     return model
 

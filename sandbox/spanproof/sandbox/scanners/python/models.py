@@ -146,8 +146,8 @@ def _evaluate_template_substitute(
     template = find_constant_text(function.owner)
     if template is None or not function.name.startswith("string.Template()"):
         return None
-    given = arguments.find(0)
-    named = dict(given.entries) if isinstance(given, Mapping) else {}
+    mapping = arguments.find(0)
+    named = dict(mapping.entries) if isinstance(mapping, Mapping) else {}
     named.update(arguments.named)
     texts = {
         str(key): text for key, value in named.items() if (text := find_constant_text(value)) is not None
@@ -241,11 +241,11 @@ def _evaluate_next(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
 
 def _evaluate_extreme(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return one of what `max` and `min` are given, where what they compare is not known."""
-    given = arguments.positional
-    folded = fold.compute_call(max if function.name == "max" else min, given, arguments.named)
-    if folded is not None or not given:
+    values = arguments.positional
+    folded = fold.compute_call(max if function.name == "max" else min, values, arguments.named)
+    if folded is not None or not values:
         return folded
-    items = list_elements(given[0])[0] if len(given) == 1 else list(given)
+    items = list_elements(values[0])[0] if len(values) == 1 else list(values)
     key = arguments.named.get("key")
     if key is not None:
         m.evaluate_call(key, Arguments([build_union_of(items)], {}), node)
@@ -502,8 +502,10 @@ def _evaluate_glob(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
             continue
         head, star, tail = piece.partition("*")
         pieces.extend([head, None, tail.replace("*", "")] if star else [head])
-    known = pieces and pieces[0] is not None
-    return Items([build_text(pieces, NAME) if known else Unknown(compute_taint(pattern))], "list", more=True)
+    has_head = pieces and pieces[0] is not None
+    return Items(
+        [build_text(pieces, NAME) if has_head else Unknown(compute_taint(pattern))], "list", more=True
+    )
 
 
 def _check_effects(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> None:

@@ -65,17 +65,19 @@ def _handle_code(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Ref) and call.name.startswith("timeit.") and value.name.endswith(_TEXT_METHODS):
         return None
     namespaces = [call.arguments.find(index, name) for index, name in ((1, "globals"), (2, "locals"))]
-    given = [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
-    if not given:
+    mappings = (
+        [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
+    )
+    if not mappings:
         return _run_source(call.m, call.name, value, call.node)
     outer = call.m.scope
     call.m.scope = Scope(outer)
-    for namespace in given:
+    for namespace in mappings:
         call.m.scope.names.update({str(key): entry for key, entry in namespace.entries.items()})
     try:
         return _run_source(call.m, call.name, value, call.node)
     finally:
-        given[-1].entries.update(call.m.scope.names)
+        mappings[-1].entries.update(call.m.scope.names)
         call.m.scope = outer
 
 
@@ -244,8 +246,8 @@ def _handle_argv(call: Call[Machine], value: Value) -> Value | None:
     environment = call.arguments.named.get("env") or next(given_by_place, None)
     if isinstance(environment, Mapping):
         m.check_variables(environment.entries.items(), call.name, call.node)
-        given = {name for name in environment.entries if isinstance(name, str)}
-        m.context = replace(outer, variables=outer.variables | given, owns_environment=not environment.rest)
+        names = {name for name in environment.entries if isinstance(name, str)}
+        m.context = replace(outer, variables=outer.variables | names, owns_environment=not environment.rest)
     try:
         _check_program(call, value)
     finally:

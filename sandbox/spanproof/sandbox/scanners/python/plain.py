@@ -21,7 +21,7 @@ from typing import Any, Final
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import Action, Boundary
 from spanproof.sandbox.scanners.pieces import HOST_ENDS
-from spanproof.sandbox.scanners.python import names as known
+from spanproof.sandbox.scanners.python import names as python_names
 from spanproof.sandbox.scanners.python.effects import (
     INERT_MODULES,
     MOVING,
@@ -32,7 +32,7 @@ from spanproof.sandbox.scanners.python.effects import (
 from spanproof.sandbox.scanners.python.growth import ENDLESS, MOST_ITEMS, REPEATING, grows_by_doubling
 from spanproof.sandbox.scanners.reader.effects import Effect
 
-_PLAIN: Final = known.LIBRARIES["plain"]
+_PLAIN: Final = python_names.LIBRARIES["plain"]
 _MODULES: Final = split_entry(_PLAIN, "modules")
 _BUILTINS: Final = split_entry(_PLAIN, "builtins")
 _KEPT: Final = split_entry(_PLAIN, "kept")
@@ -41,7 +41,7 @@ _KEPT: Final = split_entry(_PLAIN, "kept")
 _MOST_NODES: Final = 1_000
 
 # Names that an earlier step of the session may have bound to a module.
-_FREE_MODULES: Final = {name: name for name in known.KNOWN_MODULES} | known.COMMON_ALIASES
+_FREE_MODULES: Final = {name: name for name in python_names.KNOWN_MODULES} | python_names.COMMON_ALIASES
 # What a path, a URL, any character, a walk through attributes or a statement is made of.
 _PLACE: Final = (
     r"[/\\]|%c|:c\}|__|\._|(?i:\b(?:select|with|insert|replace|merge|delete|update|grant|revoke|drop|create|alter"
@@ -74,19 +74,23 @@ def _get_last_word(name: str) -> str:
 def _build_acting_words() -> dict[str, frozenset[str]]:
     """Return the words by which a plain module acts, with the modules; by "" any object does."""
     owners: defaultdict[str, set[str]] = defaultdict(set)
-    modelled = [name for entry in known.KNOWLEDGE["models"].values() for name in entry.split()]
-    modelled += known.KNOWLEDGE["folded"]["functions"].split()
+    modelled = [name for entry in python_names.KNOWLEDGE["models"].values() for name in entry.split()]
+    modelled += python_names.KNOWLEDGE["folded"]["functions"].split()
     modelled = [name for name in modelled if _get_last_word(name) not in _KEPT]
-    for name in (*known.SINKS, *modelled, *known.KNOWLEDGE["names"], *ENDLESS, REPEATING):
+    for name in (*python_names.SINKS, *modelled, *python_names.KNOWLEDGE["names"], *ENDLESS, REPEATING):
         top = name.partition(".")[0]
-        kinds = {effect.kind for effect in known.SINKS.get(name, ())}
+        kinds = {effect.kind for effect in python_names.SINKS.get(name, ())}
         if top in _MODULES and not (kinds and kinds <= _SIZE_KINDS | {"none"}):
             owners[_get_last_word(name)].add(top)
-    modules = {*split_entry(known.LIBRARIES["inert"], "active"), *known.LEAKED_MODULES, *known.SENSITIVE}
+    modules = {
+        *split_entry(python_names.LIBRARIES["inert"], "active"),
+        *python_names.LEAKED_MODULES,
+        *python_names.SENSITIVE,
+    }
     held = {_get_last_word(name) for name in modules}
-    paths = {word for entry in known.KNOWLEDGE["pathlib"].values() for word in entry.split()}
-    methods = {name.partition(".")[0] for name in known.METHOD_SINKS}
-    everywhere = {*methods, *known.HELD, *_DECODERS, *((held | paths) - _KEPT)}
+    paths = {word for entry in python_names.KNOWLEDGE["pathlib"].values() for word in entry.split()}
+    methods = {name.partition(".")[0] for name in python_names.METHOD_SINKS}
+    everywhere = {*methods, *python_names.HELD, *_DECODERS, *((held | paths) - _KEPT)}
     owners.update({word: {""} for word in everywhere})
     return {word: frozenset(tops) for word, tops in owners.items()}
 
@@ -94,7 +98,7 @@ def _build_acting_words() -> dict[str, frozenset[str]]:
 def _build_file_words() -> dict[str, Action]:
     """Return the words by which calls do no more than open the file that their first argument names."""
     effects: defaultdict[str, set[Effect]] = defaultdict(set)
-    for name, listed in (*known.SINKS.items(), *known.METHOD_SINKS.items()):
+    for name, listed in (*python_names.SINKS.items(), *python_names.METHOD_SINKS.items()):
         if "." not in name or name.partition(".")[0] in _MODULES:
             effects[_get_last_word(name)].update(listed)
     files = {"open": Action.READ}
@@ -109,7 +113,9 @@ def _build_file_words() -> dict[str, Action]:
 _ACTING: Final = _build_acting_words()
 _FILES: Final = _build_file_words()
 _SIZED: Final = {
-    _get_last_word(name) for name, found in known.SINKS.items() if _SIZE_KINDS & {one.kind for one in found}
+    _get_last_word(name)
+    for name, found in python_names.SINKS.items()
+    if _SIZE_KINDS & {one.kind for one in found}
 }
 # Calls that show what they are given, and hold none of it for others.
 _SHOWN: Final = split_entry(_PLAIN, "shown")
@@ -161,7 +167,7 @@ def _has_plain_nodes(program: _Program, boundary: Boundary) -> bool:
     keywords, attributes = program.nodes[ast.keyword], program.nodes[ast.Attribute]
     downloads = any(node.arg in REMOTE_OPTIONS for node in keywords)
     sets_target = any(
-        node.attr in known.TARGETS and not isinstance(node.ctx, ast.Load) for node in attributes
+        node.attr in python_names.TARGETS and not isinstance(node.ctx, ast.Load) for node in attributes
     )
     return program.nodes.keys() <= _KINDS and not downloads and not sets_target
 
@@ -177,7 +183,7 @@ def _opens_only_inside(program: _Program, boundary: Boundary) -> bool:
     if any(_is_acting(word, program.tops) for word in program.imported):
         return False
     words = {word for word in program.attributes if _is_acting(word, program.tops)}
-    words |= (program.names & known.BUILTINS) - _BUILTINS
+    words |= (program.names & python_names.BUILTINS) - _BUILTINS
     if not words or not words <= _FILES.keys():
         return not words
     uses = sum(node.id in words for node in program.nodes[ast.Name])
@@ -202,7 +208,7 @@ def _is_acting(word: str, tops: Iterable[str]) -> bool:
 @lru_cache(maxsize=8192)
 def _reaches_internals(word: str) -> bool:
     """Whether an attribute is one of the interpreter's, a module under a private name, or downloads."""
-    is_module = word[:1] == "_" and word.strip("_") in known.KNOWN_MODULES
+    is_module = word[:1] == "_" and word.strip("_") in python_names.KNOWN_MODULES
     return is_module or word.startswith(("__", *REMOTE_FUNCTIONS))
 
 

@@ -176,11 +176,11 @@ def _evaluate_kept_owner(m: Machine, function: Ref, arguments: Arguments, node: 
 
 
 def _evaluate_named_tuple(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    given = arguments.find(1, "field_names")
-    text = find_constant_text(given)
+    fields = arguments.find(1, "field_names")
+    text = find_constant_text(fields)
     names: list[str | None] = list(text.replace(",", " ").split()) if text is not None else []
-    if isinstance(given, Items):
-        names = [find_constant_text(item) for item in given.items]
+    if isinstance(fields, Items):
+        names = [find_constant_text(item) for item in fields.items]
     return Klass(
         find_constant_text(arguments.find(0)) or "?", [], {}, [name for name in names if name is not None]
     )

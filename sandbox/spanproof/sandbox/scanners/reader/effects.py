@@ -131,9 +131,9 @@ def check_effects(
             raise ValueError(f"{describe_location(name, *files)}: {name} has {problem}")
 
 
-def _format_suggestion(word: str, known: Collection[str]) -> str:
-    near = difflib.get_close_matches(word, list(known), 1)
-    return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(known))}"
+def _format_suggestion(word: str, words: Collection[str]) -> str:
+    near = difflib.get_close_matches(word, list(words), 1)
+    return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(words))}"
 
 
 class Call(NamedTuple, Generic[R]):
@@ -203,8 +203,8 @@ def handle_effects(
         value = _find_argument(m, effect, function, arguments)
         check = checks[effect.kind.removesuffix(_OPTIONAL)]
         call = Call(m, function, effect, arguments, node)
-        given = [check(call, option) for option in list_options(value)] if value is not None else []
-        decided = [one for one in given if one is not None]
+        results = [check(call, option) for option in list_options(value)] if value is not None else []
+        decided = [one for one in results if one is not None]
         result = build_union_of(decided) if decided else result
     return result
 

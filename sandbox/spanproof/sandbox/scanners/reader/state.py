@@ -95,7 +95,7 @@ class Frame:
     """Branches and loops around it, in `Reader.uncertain`."""
     may_have_ended: bool = False
     """Whether one way through a branch left the function, or the rest of a loop, before what is read now."""
-    given: dict[str, Value] = field(default_factory=dict)
+    arguments: dict[str, Value] = field(default_factory=dict)
     returned: list[Value] = field(default_factory=list)
     yielded: list[Value] = field(default_factory=list)
 
@@ -362,18 +362,24 @@ class Reader(Reporter):
         self.frames.append(frame)
         try:
             bind()
-            given = self.scope.names
+            arguments = self.scope.names
             if len(earlier) == 2:
                 # From here on one reading covers every deeper call: its arguments stand for all of theirs.
-                readings = [*(one.given for one in earlier), given]
-                given.update(
-                    {name: _build_single_cover(one.get(name, UNKNOWN) for one in readings) for name in given}
+                readings = [*(one.arguments for one in earlier), arguments]
+                arguments.update(
+                    {
+                        name: _build_single_cover(one.get(name, UNKNOWN) for one in readings)
+                        for name in arguments
+                    }
                 )
             elif len(earlier) == 3:
-                if all(covers(earlier[2].given.get(name, UNKNOWN), value) for name, value in given.items()):
+                if all(
+                    covers(earlier[2].arguments.get(name, UNKNOWN), value)
+                    for name, value in arguments.items()
+                ):
                     return None
-                given.update(dict.fromkeys(given, UNKNOWN))
-            frame.given = dict(given)
+                arguments.update(dict.fromkeys(arguments, UNKNOWN))
+            frame.arguments = dict(arguments)
             if len(earlier) >= 2:
                 self.read_repeatedly(read, node, earlier[0].written)
             else:
@@ -432,9 +438,11 @@ class Reader(Reporter):
             if "place" in one.taint:
                 self.add("call.unknown", node, f"{who} gets one of many targets, of which some are outside")
             elif isinstance(one, Const | Text | Path):
-                place = find_place(self.context.boundary, to_pieces(one), paths=kind.paths, hosts=kind.hosts)
-                if place is not None:
-                    message = self.unknown_call.format(who, place.message)
+                crossing = find_place(
+                    self.context.boundary, to_pieces(one), paths=kind.paths, hosts=kind.hosts
+                )
+                if crossing is not None:
+                    message = self.unknown_call.format(who, crossing.message)
                     self.add("call.unknown", node, message, policy_line=self.format_allowed_call(name))
             elif isinstance(one, Items | Mapping | OneOf) and id(one) not in seen:
                 seen.add(id(one))

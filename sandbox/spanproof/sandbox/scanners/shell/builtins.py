@@ -84,7 +84,7 @@ def _split_lines(pieces: Pieces) -> Sequence[Pieces]:
 
 
 def _handle_printf(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
-    given = arguments[2:]
+    operands = arguments[2:]
     name = (
         find_known_text(arguments[1])
         if len(arguments) > 1 and find_known_text(arguments[0]) == "-v"
@@ -92,7 +92,7 @@ def _handle_printf(shell: Shell, program: str, arguments: list[Words], stdin: St
     )
     if name is None:
         return handle_operands(shell, program, "none", arguments, stdin, node)
-    written = files.compute_output(program, given, given, stdin)
+    written = files.compute_output(program, operands, operands, stdin)
     shell.state.variables[name] = written.words if written is not None else HOLE
     return NOTHING
 
@@ -110,9 +110,9 @@ def _handle_set(shell: Shell, program: str, arguments: list[Words], stdin: Strea
 
 def _handle_shift(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     count = find_known_text(arguments[0]) if arguments else "1"
-    given = shell.state.positional
-    if given is not None:
-        shell.state.positional = given[int(count) :] if count is not None and count.isdigit() else None
+    positional = shell.state.positional
+    if positional is not None:
+        shell.state.positional = positional[int(count) :] if count is not None and count.isdigit() else None
     return NOTHING
 
 
@@ -131,8 +131,8 @@ def _handle_enable(shell: Shell, program: str, arguments: list[Words], stdin: St
 
 def _handle_hook(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     """Judge a built-in that takes a command to run later."""
-    for given in list_option_values(arguments, {"-C", "-x", "-e"}):
-        line = _without_key(given) if program == "bind" else given
+    for command in list_option_values(arguments, {"-C", "-x", "-e"}):
+        line = _without_key(command) if program == "bind" else command
         run_word(shell, line, frozenset(), f"{program} runs a command: ", node)
     for one in arguments:
         shell.run_subscripts(one, node)
@@ -152,9 +152,9 @@ def _handle_completion(
     shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node
 ) -> Stream:
     """Judge `compgen`, which lists variables with `-e`, `-v` and `-A export`."""
-    given = [find_known_text(one) for one in arguments]
-    kinds = [kind for option, kind in pairwise(given) if option == "-A"]
-    if {"-e", "-v"} & set(given) or {"arrayvar", "export", "variable"} & set(kinds):
+    texts = [find_known_text(one) for one in arguments]
+    kinds = [kind for option, kind in pairwise(texts) if option == "-A"]
+    if {"-e", "-v"} & set(texts) or {"arrayvar", "export", "variable"} & set(kinds):
         shell.handle_environment_read(program, node)
         return UNKNOWN_STREAM
     return _handle_hook(shell, program, arguments, stdin, node)
@@ -184,7 +184,7 @@ def _handle_printenv(shell: Shell, program: str, arguments: list[Words], stdin: 
     """Judge `printenv`, which writes the variables that it names, or all."""
     # A name that is not known may be any.
     names = [name for one in arguments if not (name := find_known_text(one) or "").startswith("-")]
-    judged = [name for name in names or [""] if name not in shell.given]
+    judged = [name for name in names or [""] if name not in shell.assigned]
     read = [shell.handle_crossing(shell.context.evaluate_variable(name), "printenv", node) for name in judged]
     return Stream(HOLE, frozenset({"environment"}) if any(read) else frozenset())
 

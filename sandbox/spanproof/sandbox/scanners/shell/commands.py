@@ -71,13 +71,13 @@ def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> St
         _write_variable(shell, assignment, keep=name_node is None)
     if not fields:
         return NOTHING
-    given = Stream(stdin.words, stdin.origin | origins)
-    outer = shell.given
-    shell.given = outer | {shell.words.get_text(one).partition("=")[0] for one in assignments}
+    stream = Stream(stdin.words, stdin.origin | origins)
+    outer = shell.assigned
+    shell.assigned = outer | {shell.words.get_text(one).partition("=")[0] for one in assignments}
     try:
-        return _run_with_separators(shell, fields, assignments, given, node)
+        return _run_with_separators(shell, fields, assignments, stream, node)
     finally:
-        shell.given = outer
+        shell.assigned = outer
         if (find_known_text(fields[0]) or "").rpartition("/")[2] in _WRITES_UNSEEN:
             shell.context.own_files.record_unknown(None)
 
@@ -116,17 +116,17 @@ def _split_at_line_end(shell: Shell, node: Node) -> tuple[list[Node], list[Node]
 
 
 def _run_with_separators(
-    shell: Shell, fields: list[Words], assignments: list[Node], given: Stream, node: Node
+    shell: Shell, fields: list[Words], assignments: list[Node], stdin: Stream, node: Node
 ) -> Stream:
     """Run a command by the `IFS` that it is given, if any."""
     separators = [one for one in assignments if shell.words.get_text(one).startswith("IFS=")]
     if not separators:
-        return programs.run(shell, fields, given, node)
+        return programs.run(shell, fields, stdin, node)
     # `IFS=: read a b` splits by it, and only this command does.
     variables = shell.state.variables
     before = variables.get("IFS")
     variables["IFS"] = _read_value(shell, separators[-1].child_by_field_name("value"))
-    written = programs.run(shell, fields, given, node)
+    written = programs.run(shell, fields, stdin, node)
     variables.pop("IFS", None)
     if before is not None:
         variables["IFS"] = before
@@ -367,8 +367,8 @@ def _handle_unset(shell: Shell, node: Node, stdin: Stream) -> Stream:
 
 def _handle_bare_redirect(shell: Shell, node: Node, stdin: Stream) -> Stream:
     """Follow a redirection without a command: `$(< file)` gives what the file holds."""
-    given = _handle_redirect(shell, node)
-    return NOTHING if given is None else Stream(HOLE, frozenset({"file"}))
+    stream = _handle_redirect(shell, node)
+    return NOTHING if stream is None else Stream(HOLE, frozenset({"file"}))
 
 
 def _handle_pipeline(shell: Shell, node: Node, stdin: Stream) -> Stream:

@@ -71,8 +71,8 @@ def _record_entered(state: State, target: str | None) -> None:
     directories = state.directories
     entered = [UNKNOWN_DIRECTORY]
     if target is not None and target != "-":
-        known = [one for one in directories if one != UNKNOWN_DIRECTORY]
-        starts = [""] if target.startswith("~") else [state.start, *known]
+        certain = [one for one in directories if one != UNKNOWN_DIRECTORY]
+        starts = [""] if target.startswith("~") else [state.start, *certain]
         entered = [posixpath.normpath(posixpath.join(one, target)) for one in starts]
     new = [one for one in dict.fromkeys(entered) if one[:1] != "." and one not in directories]
     directories += new[: max(0, _MOST - len(directories))]

@@ -79,7 +79,7 @@ def run_word(
     taint: frozenset[str],
     origin: str,
     node: Node,
-    given: Sequence[Words] = (),
+    arguments: Sequence[Words] = (),
     *,
     state: State | None = None,
 ) -> None:
@@ -91,7 +91,7 @@ def run_word(
         taint: where the text comes from.
         origin: a phrase put before its findings' messages.
         node: its place.
-        given: its `$0`, `$1` and on.
+        arguments: its `$0`, `$1` and on.
         state: what it finds and changes; by default it gets the variables of the script, and changes none.
     """
     for pieces in word:
@@ -99,7 +99,7 @@ def run_word(
             _record_unknown_code(shell, taint, node)
             continue
         text = "".join("$__unknown" if piece is None else piece for piece in pieces)
-        run_text(shell, text, origin, node, given, state=state)
+        run_text(shell, text, origin, node, arguments, state=state)
 
 
 def _handle_eval(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
@@ -130,7 +130,7 @@ def run_text(
     text: str,
     origin: str,
     node: Node,
-    given: Sequence[Words] = (),
+    arguments: Sequence[Words] = (),
     *,
     state: State | None = None,
 ) -> None:
@@ -145,9 +145,9 @@ def run_text(
     state = State(
         dict(shell.state.variables), directories=list(shell.state.directories), start=shell.state.start
     )
-    if given:
-        state.variables["0"] = given[0]
-        state.positional = tuple(given[1:])
+    if arguments:
+        state.variables["0"] = arguments[0]
+        state.positional = tuple(arguments[1:])
     shell.check_nested(context, text, state)
 
 

@@ -130,8 +130,8 @@ def _needs_permission(program: str) -> bool:
     """Whether a program runs only where the policy allows it: it is denied, installs, or is not known."""
     if program in DENIED or program in INSTALLERS or NETWORK_KINDS.get(program) == "cloud":
         return True
-    known = (_HANDLERS, SHELLS, INTERPRETERS, NETWORK, WRAPPERS, OPERANDS, HARMLESS)
-    return not any(program in group for group in known) and not program.startswith((".", "/"))
+    groups = (_HANDLERS, SHELLS, INTERPRETERS, NETWORK, WRAPPERS, OPERANDS, HARMLESS)
+    return not any(program in group for group in groups) and not program.startswith((".", "/"))
 
 
 def _handle_program(
@@ -290,14 +290,14 @@ def _handle_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node)
     options = arguments[: len(arguments) - len(rest)]
     for one in options:
         shell.check_literals(one, "env", node)
-    given: set[str] = set()
+    names: set[str] = set()
     while rest and "=" in (text := find_known_text(rest[0]) or ""):
         name, _, value = text.partition("=")
         check_assigned(shell, name, ((value,),), node)
-        given.add(name)
+        names.add(name)
         rest = rest[1:]
-    outer = shell.given, shell.clears_environment
-    shell.given = shell.given | given
+    outer = shell.assigned, shell.clears_environment
+    shell.assigned = shell.assigned | names
     shell.clears_environment |= any(
         find_known_text(one) in {"-", "-i", "--ignore-environment"} for one in options
     )
@@ -308,7 +308,7 @@ def _handle_env(shell: Shell, arguments: list[Words], stdin: Stream, node: Node)
             return Stream(HOLE, frozenset({"environment"}))
         return UNKNOWN_STREAM
     finally:
-        shell.given, shell.clears_environment = outer
+        shell.assigned, shell.clears_environment = outer
 
 
 # Variables whose text the shell expands before it shows it.
@@ -381,12 +381,12 @@ def _build_found_path(pieces: Pieces) -> Pieces:
 def _handle_sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     arguments = without_text_options(program, arguments)
     operands, _ = split_options(arguments, "c" if program == "duckdb" else "")
-    given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
-    if given:
-        shell.check_path(Action.WRITE, tuple(given), program, node)
+    files = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
+    if files:
+        shell.check_path(Action.WRITE, tuple(files), program, node)
     database = (
-        Connection(Database.FILE, file=find_known_text(tuple(given)) or "")
-        if given
+        Connection(Database.FILE, file=find_known_text(tuple(files)) or "")
+        if files
         else Connection(Database.MEMORY)
     )
     sent = [*operands[1:], *list_option_values(arguments, {"-c", "-s", "-cmd"})]

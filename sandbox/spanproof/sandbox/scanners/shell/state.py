@@ -65,7 +65,7 @@ class Call(NamedTuple):
     """
 
     body: Node
-    given: tuple[Words, ...] | None
+    arguments: tuple[Words, ...] | None
     variables: Mapping[str, Words]
     functions: Mapping[str, Function]
 
@@ -92,7 +92,7 @@ class State:
     def with_call(self, call: Call) -> State:
         """Return the state in which a function is read when it is called."""
         return State(
-            self.variables, self.functions, call.given, self.origins, (*self.calls, call), self.aliases,
+            self.variables, self.functions, call.arguments, self.origins, (*self.calls, call), self.aliases,
             self.bodies, self.called, self.directories, self.start,
         )  # fmt: skip
 

@@ -159,7 +159,7 @@ class Shell(Reporter):
         self.substituted_from: frozenset[str] = frozenset()
 
         # Variables that are set for the command at hand alone.
-        self.given: set[str] = set()
+        self.assigned: set[str] = set()
         # Whether the command at hand has no other variables: `env -i`.
         self.clears_environment = False
         self._commands = 0
@@ -185,7 +185,7 @@ class Shell(Reporter):
     def build_nested_context(self, node: Node, origin: str) -> Context:
         """Return the context of a program that the script runs: it has the variables that the script sets."""
         context = self.context.build_nested(self.get_place(node), origin)
-        context.variables.update(self.state.variables, self.given)
+        context.variables.update(self.state.variables, self.assigned)
         return replace(context, owns_environment=context.owns_environment or self.clears_environment)
 
     def run(self, node: Node, stdin: Stream) -> Stream:
@@ -223,9 +223,9 @@ class Shell(Reporter):
             named = _IN_OPTION.match(head)
             text = head[named.end() :] if named is not None else head
             for begun in _list_possible_paths(self.state, (text, *pieces[1:])):
-                place = find_place(self.context.boundary, begun, hosts=False)
-                if place is not None:
-                    self.add("call.unknown", node, f"{who} gets a target outside: {place.message}")
+                crossing = find_place(self.context.boundary, begun, hosts=False)
+                if crossing is not None:
+                    self.add("call.unknown", node, f"{who} gets a target outside: {crossing.message}")
                     break
 
     def check_path(
@@ -270,7 +270,7 @@ class Shell(Reporter):
         if first is not None and may_stay and _is_climbing(pieces):
             self.add("file.dynamic", node, f"{who}: {first.message} where a `cd` before it fails")
             first = None
-        crossing = next((each for each in (first, *others) if each is not None), None)
+        crossing = next((found for found in (first, *others) if found is not None), None)
         self.handle_crossing(crossing, who, node)
 
     def run_substitutions(self, word: Words, who: str, node: Node) -> None:
@@ -317,13 +317,13 @@ class Shell(Reporter):
             self.add("too-complex", node, f"calls {name} more often, or deeper, than is followed")
             return UNKNOWN_STREAM
         earlier = [call for call in state.calls if call.body.id == function.body.id]
-        given: tuple[Words, ...] | None = tuple(arguments)
+        passed: tuple[Words, ...] | None = tuple(arguments)
         if len(earlier) == 2:
             # From here on one reading covers every deeper call: what it is given, and the variables as it
             # finds them, stand for those of all of them.
             before = earlier[1]
-            pairs = zip_longest(before.given or (), arguments, fillvalue=EMPTY)
-            given = tuple(build_word_cover(one, other) for one, other in pairs)
+            pairs = zip_longest(before.arguments or (), arguments, fillvalue=EMPTY)
+            passed = tuple(build_word_cover(one, other) for one, other in pairs)
             for variable, value in state.variables.items():
                 held = before.variables.get(variable, HOLE)
                 if held != value:
@@ -334,10 +334,12 @@ class Shell(Reporter):
             if len(earlier) > 3:
                 self.add("too-complex", node, f"calls {name} with more than is followed")
                 return UNKNOWN_STREAM
-            given = None
+            passed = None
             state.variables.update(dict.fromkeys(state.variables, HOLE))
         kept = (dict(state.variables), dict(state.functions)) if earlier else ({}, {})
-        return function.shell.run_in(state.with_call(Call(function.body, given, *kept)), function.body, stdin)
+        return function.shell.run_in(
+            state.with_call(Call(function.body, passed, *kept)), function.body, stdin
+        )
 
     def read_repeatedly(self, read: Callable[[], Stream], node: Node) -> Stream:
         """Follow what may run any number of times, until no variable changes by following it once more.
@@ -422,10 +424,10 @@ def _list_possible_paths(state: State, pieces: Pieces) -> list[Pieces]:
     head = pieces[0]
     if head is None or head.startswith(("/", "~")) or "://" in head:
         return [pieces]
-    known = [directory for directory in state.directories if directory != UNKNOWN_DIRECTORY]
+    certain = [directory for directory in state.directories if directory != UNKNOWN_DIRECTORY]
     # `cd -` leads back: to the work directory, for one.
     back = [""] if state.start and UNKNOWN_DIRECTORY in state.directories else []
-    starts = [*back, state.start, *known]
+    starts = [*back, state.start, *certain]
     return [(posixpath.join(one, head), *pieces[1:]) if one else pieces for one in starts]
 
 
@@ -434,14 +436,16 @@ def _is_climbing(pieces: Pieces) -> bool:
     return pieces[0] is not None and posixpath.normpath(pieces[0]).startswith("..")
 
 
-def _covers_call(wide: Call, given: list[Words], state: State) -> bool:
+def _covers_call(wide: Call, arguments: list[Words], state: State) -> bool:
     """Whether the reading of an earlier call covers one that begins in this state."""
     if wide.functions != state.functions or not state.variables.keys() >= wide.variables.keys():
         return False
     held = wide.variables
     return (
-        wide.given is None
-        or all(covers_word(one, other) for one, other in zip_longest(wide.given, given, fillvalue=EMPTY))
+        wide.arguments is None
+        or all(
+            covers_word(one, other) for one, other in zip_longest(wide.arguments, arguments, fillvalue=EMPTY)
+        )
     ) and all(covers_word(held.get(name, HOLE), value) for name, value in state.variables.items())
 
 

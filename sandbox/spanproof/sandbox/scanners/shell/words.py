@@ -245,17 +245,17 @@ class Expander:
         return HOLE
 
     def _evaluate_positional(self, name: str) -> Words:
-        given = self.state.positional
-        if given is None:
+        positional = self.state.positional
+        if positional is None:
             return HOLE
         if name in {"@", "*"}:
             return (
-                build_joined_word([part for one in given for part in (one, ((" ",),))][:-1])
-                if given
+                build_joined_word([part for one in positional for part in (one, ((" ",),))][:-1])
+                if positional
                 else EMPTY
             )
         index = int(name) - 1
-        return given[index] if index < len(given) else EMPTY
+        return positional[index] if index < len(positional) else EMPTY
 
     def _run_substitutions(self, node: Node) -> None:
         pending = [node]
