@@ -57,6 +57,7 @@ PACKAGES = (
     "sandbox/spanproof/sandbox/environments",
     "sandbox/spanproof/sandbox/errors.py",
     "sandbox/spanproof/sandbox/guest/[!w]*.py",
+    "sandbox/spanproof/sandbox/scanners",
     "sandbox/spanproof/sandbox/supervisor/[!r]*.py",
     "sandbox/spanproof/sandbox/supervisor/re*.py",
     "sandbox/spanproof/sandbox/supervisor/run/[!cs]*.py",
@@ -121,7 +122,8 @@ EXEMPT = (
     "instrumentors/spanproof/semconv/definition.py",
 )
 # Files whose public methods are those of `Store`, `AlertLog` and `Lease`, which the reference of the Python
-# API documents: their other functions are read. The list may only shrink.
+# API documents, and of a scanner's `Context` and `Source`, which docs/scanners.md does: their other functions
+# are read. The list may only shrink.
 DOCUMENTED = (
     "collector/spanproof/alerts/replay.py",
     "collector/spanproof/alerts/tickets.py",
@@ -130,6 +132,8 @@ DOCUMENTED = (
     "collector/spanproof/store/store.py",
     "collector/spanproof/store/upkeep.py",
     "collector/spanproof/store/verdict_reads.py",
+    "sandbox/spanproof/sandbox/scanners/context.py",
+    "sandbox/spanproof/sandbox/scanners/source.py",
 )
 
 
@@ -182,7 +186,7 @@ VERBS: dict[str, frozenset[Shape]] = {
     # What is read from a disk or a network.
     "fetch": _VALUES | {Shape.ITERATOR, Shape.OPTIONAL},
     "load": _VALUES | {Shape.OPTIONAL},
-    # What is only done; `check` raises.
+    # What is only done; `check` raises, or reports what it finds.
     "check": frozenset({Shape.NOTHING}),
     "record": frozenset({Shape.NOTHING}),
     "remove": frozenset({Shape.NOTHING, Shape.COUNT}),
@@ -194,14 +198,15 @@ VERBS: dict[str, frozenset[Shape]] = {
     "send": frozenset({Shape.NOTHING, Shape.MAPPING, Shape.VALUE}),
     "start": frozenset({Shape.NOTHING, Shape.VALUE}),
     "update": frozenset({Shape.NOTHING, Shape.VALUE}),
-    # What answers an event, waits or calls code of others.
+    # What answers an event or one entry of a table, waits or calls code of others.
     "handle": _ANY,
     "run": _ANY,
     "wait": _ANY,
 }
 
 _IDIOMS = frozenset({"as", "from", "on", "to", "with", "without"})
-# Names of the field, as its papers and products write them: `experiments.run`, `evaluate(data, scorers)`.
+# Names of the field, as its papers and products write them: `experiments.run`, `evaluate(data, scorers)`,
+# and `scan(context, source)`, which each scanner has, a user's too.
 _TERMS = frozenset(
     {
         "cache_short_texts",
@@ -211,6 +216,7 @@ _TERMS = frozenset(
         "promote_run",
         "replay_run",
         "run",
+        "scan",
         "score_answer",
         "score_run",
     }
