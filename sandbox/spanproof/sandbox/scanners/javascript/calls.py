@@ -155,13 +155,13 @@ _PASS_ON: Final = split_words("call apply bind")
 
 def _evaluate_apply(script: Script, called: Value, how: str, arguments: list[Value], node: Node) -> Value:
     """Return what `called.call(this, …)`, `called.apply(this, […])` or `called.bind(this, …)` gives."""
-    this, given = arguments[0] if arguments else UNKNOWN, arguments[1:]
-    if how == "apply" and given and isinstance(given[0], Items):
+    this, passed = arguments[0] if arguments else UNKNOWN, arguments[1:]
+    if how == "apply" and passed and isinstance(passed[0], Items):
         # More items than are known may be anything.
-        rest = [UNKNOWN] if given[0].more else []
-        given = [*given[0].items, *rest]
+        rest = [UNKNOWN] if passed[0].more else []
+        passed = [*passed[0].items, *rest]
     called = _with_this(script, called, this, node)
-    return Partial(called, given) if how == "bind" else _evaluate_call(script, called, given, node)
+    return Partial(called, passed) if how == "bind" else _evaluate_call(script, called, passed, node)
 
 
 def _with_this(script: Script, called: Value, this: Value, node: Node) -> Value:

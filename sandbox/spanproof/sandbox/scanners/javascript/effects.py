@@ -127,8 +127,8 @@ def _check_statements(script: Script, name: str, arguments: Sequence[Value], nod
     """Judge what may be a statement: each argument, and what it holds under a name of one."""
     for option in (option for value in arguments for option in list_options(value)):
         held = option.entries if isinstance(option, Mapping) else {}
-        for given in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
-            script.check_statement(given, name, node)
+        for statement in (option, *(held[key] for key in _STATEMENT_KEYS & held.keys())):
+            script.check_statement(statement, name, node)
 
 
 def _find_entry(owner: Object, *names: str) -> Value | None:

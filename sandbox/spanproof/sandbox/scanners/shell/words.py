@@ -322,8 +322,8 @@ def _split_fields(word: Words) -> list[Words]:
         first, *others = _BLANKS.split(piece)
         fields[-1].append(first)
         fields.extend([part] for part in others)
-    known = (tuple(part for part in field if part != "") for field in fields)
-    return _list_bounded_fields([(field,) for field in known if field]) or [EMPTY]
+    filled = (tuple(part for part in field if part != "") for field in fields)
+    return _list_bounded_fields([(field,) for field in filled if field]) or [EMPTY]
 
 
 def _list_bounded_fields(fields: list[Words]) -> list[Words]:
