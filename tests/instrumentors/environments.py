@@ -12,8 +12,8 @@ from pathlib import Path
 
 _HERE = Path(__file__).parent
 _CACHE = _HERE.parents[1] / ".cache"
+_UV = (str(Path(sys.executable).with_name("uv")), "pip", "install", "--quiet", "--no-deps")
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
-_INSTALL = ("install", "--no-deps", "--no-compile", "--requirement")
 
 
 def phoenix_python() -> Path:
@@ -35,7 +35,7 @@ def oldest_releases() -> Path:
     """A folder to put before all others on the path: the oldest frameworks, everything else is ours."""
 
     def make(where: Path, requirements: Path) -> None:
-        _run(*_PIP, *_INSTALL, str(requirements), "--target", str(where))
+        _install(requirements, sys.executable, "--target", str(where))
 
     return _made("oldest", make)
 
@@ -44,7 +44,7 @@ def jupyter_packages() -> Path:
     """A folder with a kernel gateway and a kernel, byte-compiled: the container that uses it cannot write."""
 
     def make(where: Path, requirements: Path) -> None:
-        _run(*_PIP, *_INSTALL, str(requirements), "--target", str(where))
+        _install(requirements, sys.executable, "--target", str(where))
         _run(sys.executable, "-m", "compileall", "-q", "-j", "2", str(where))
 
     return _made("jupyter", make)
@@ -59,7 +59,7 @@ def requirements_of(name: str) -> dict[str, str]:
 def _environment(name: str) -> Path:
     def make(where: Path, requirements: Path) -> None:
         venv.create(where, with_pip=False)
-        _run(*_PIP, "--python", str(where / "bin" / "python"), *_INSTALL, str(requirements))
+        _install(requirements, str(where / "bin" / "python"))
 
     return _made(name, make) / "bin" / "python"
 
@@ -75,6 +75,13 @@ def _made(name: str, make: Callable[[Path, Path], None]) -> Path:
             make(where, requirements)
             stamp.write_text(requirements.read_text())
     return where
+
+
+def _install(requirements: Path, python: str, *options: str) -> None:
+    """Install with uv, in a tenth of pip's time, or else with pip: uv does not read pip's configuration."""
+    listed = ("--requirement", str(requirements), *options)
+    if subprocess.run((*_UV, "--python", python, *listed), capture_output=True, check=False).returncode != 0:
+        _run(*_PIP, "--python", python, "install", "--no-deps", "--no-compile", *listed)
 
 
 def _run(*command: str) -> None:

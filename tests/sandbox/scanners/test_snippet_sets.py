@@ -14,21 +14,21 @@ _TWINS = 0.97
 # Of the fifth set three are stopped: a server that the preset does not name, `fork`, and `ctypes`.
 # Of the seventh set two are stopped: a `DELETE` with a condition, and a new table.
 # Of the ninth two: a replaced method of pandas, and a parser of XML that loads the DTD a document names.
-# Of the tenth eight: five forms that are not followed, a module that the preset denies, and three pairs whose
-# risky snippet starts a program that the preset allows.
+# Of the tenth five: a guard on the home directory, an interceptor, a module that the preset denies, and two
+# pairs whose risky snippet starts a program that the preset allows.
 # Of the eleventh three: a parser of XML that loads the DTD a document names, and two pairs whose risky one
 # starts a program that the preset allows.
 _STOPPED_BY_THE_PRESET = {
     "fifth.jsonl": 0.925,
     "seventh.jsonl": 0.925,
     "ninth.jsonl": 0.95,
-    "tenth.jsonl": 0.8,
+    "tenth.jsonl": 0.875,
     "eleventh.jsonl": 0.925,
 }
 _CAUGHT = 0.97
 # Of the seventh set two are allowed as the preset says: `git log`, and `du -sh . && whoami` by a leaked `os`.
-# Of the tenth three: `samtools`, twice, and `ffmpeg`. Of the eleventh two: `ffmpeg`, and `make`.
-_ALLOWED_BY_THE_PRESET = {"seventh.jsonl": 0.96, "tenth.jsonl": 0.95, "eleventh.jsonl": 0.96}
+# Of the tenth two: `samtools`, and `ffmpeg`. Of the eleventh two: `ffmpeg`, and `make`.
+_ALLOWED_BY_THE_PRESET = {"seventh.jsonl": 0.96, "tenth.jsonl": 0.96, "eleventh.jsonl": 0.96}
 
 
 @pytest.mark.parametrize("name", sorted(_SUMS))

@@ -14,6 +14,7 @@ from typing import Final
 from spanproof.sandbox.scanners.boundary import Boundary, Crossing
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.own_files import OwnFiles
+from spanproof.sandbox.scanners.reader.values import Value
 from spanproof.sandbox.scanners.report import Report
 from spanproof.sandbox.scanners.rules import Rule
 from spanproof.sandbox.scanners.source import Place
@@ -49,6 +50,8 @@ class Context:
     salt: bytes = b""
     variables: set[str] = field(default_factory=set)
     """Variables of the environment that the program has set itself, or a program that starts it."""
+    values: dict[object, Value] = field(default_factory=dict)
+    """What a reader knows of the values of such variables, by their names."""
     owns_environment: bool = False
     """Whether a program that starts this one gives it all the variables that it has."""
     own_files: OwnFiles = field(default_factory=OwnFiles)
@@ -102,6 +105,7 @@ class Context:
             fixed_place=self.fixed_place or place,
             origin=origin,
             variables=set(self.variables),
+            values=dict(self.values),
         )
 
     def check_time(self) -> None:

@@ -7,6 +7,7 @@ what only a name announces is reviewed where it looks random.
 
 from __future__ import annotations
 
+import base64
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
@@ -193,9 +194,7 @@ def _check_entropy(context: Context, source: Source, taken: list[tuple[int, int]
     text = source.text
     for found in _LITERAL.finditer(text):
         value = found[1]
-        if compute_entropy(value) < 3.8 or _is_words(value) or _PUBLIC.match(value):
-            continue
-        if is_identifier(value) or is_public_name(value):
+        if compute_entropy(value) < 3.8 or _is_words(value) or _is_public(value):
             continue
         if not _takes_span(taken, found.span(1)):
             continue
@@ -211,6 +210,25 @@ def _check_entropy(context: Context, source: Source, taken: list[tuple[int, int]
             value,
             Verdict.REVIEW if secret and _count_kinds(value) >= 3 else None,
         )
+
+
+def _is_public(value: str) -> bool:
+    """Whether a value is an identifier, a name or a text in base64, which need not be kept secret."""
+    is_known = _PUBLIC.match(value) is not None or is_identifier(value) or is_public_name(value)
+    return is_known or _encodes_text(value)
+
+
+def _encodes_text(value: str) -> bool:
+    """Whether a value is the base64 of a text of several words, in which no secret is found."""
+    try:
+        decoded = base64.b64decode(value, validate=True).decode("ascii")
+    except ValueError:
+        return False
+    lowered = decoded.lower()
+    holds = any(True for _ in iter_secrets(decoded, lowered, "")) or any(
+        True for _ in _iter_assigned(decoded, lowered)
+    )
+    return len(decoded.split()) > 1 and decoded.replace("\n", "").isprintable() and not holds
 
 
 def _takes_span(taken: list[tuple[int, int]], span: tuple[int, int]) -> bool:

@@ -22,6 +22,7 @@ from spanproof.sandbox.scanners.pieces import find_place, normalise_pieces
 from spanproof.sandbox.scanners.policy_lines import format_addition
 from spanproof.sandbox.scanners.source import START, Place, Source
 from spanproof.sandbox.scanners.sql_batches import evaluate_batch
+from spanproof.sandbox.scanners.sql_commands import check_commands
 from spanproof.sandbox.scanners.sql_connections import (
     MEMORY_FILE,
     Connection,
@@ -60,12 +61,6 @@ _TRANSACTION_VERBS: Final = split_entry(_WORDS, "transaction")
 _UNCOUNTED_VERBS: Final = _TRANSACTION_VERBS | {"set", "use"}
 _ALL_VERBS: Final = (
     READ_VERBS | _WRITING_VERBS | _SCHEMA_VERBS | _TRANSACTION_VERBS | {"grant", "revoke", "deny", "command"}
-)
-
-# Commands of the sqlite3 and psql shells.
-_COMMANDS: Final = re.compile(
-    r"(?im)^\s*+(?:\.(?:shell|system|import|output|once|read|load|open|save|backup|restore|excel|dump|clone|log)\b"
-    r"|\\(?:!|copy|i|ir|o|g\s*\||w|c|connect|lo_import|lo_export)(?=\s|$))"
 )
 
 _TEXT_REACHES: Final = re.compile(
@@ -580,10 +575,7 @@ def _check_text(context: Context, source: Source) -> None:
     if not _OTHER_QUOTES.search(source.text):
         text = _LITERAL.sub(lambda found: found[0][0] + " " * (len(found[0]) - 2) + found[0][0], text)
     unblanked, source = source.text, Source("sql", text)
-    for found in _COMMANDS.finditer(source.text):
-        context.add(
-            "sql.function.outside", source.place(*found.span()), f"the shell command {found[0].strip()}"
-        )
+    check_commands(context, source, unblanked, _check_path)
     for found in _TEXT_REACHES.finditer(source.text):
         if unblanked.startswith((f"{MEMORY_FILE}'", "'"), found.end()) and found[0][:6].lower() == "attach":
             continue

@@ -96,7 +96,10 @@ def find_statements(text: str, tokens: list[Token] | None = None) -> list[exp.Ex
     first, tokens = tokens, None
     for dialect in _DIALECTS:
         read, parser = _build_parser(dialect)
-        tokens = first if first is not None and dialect == _DIALECTS[0] else find_tokens(text, dialect)
+        if first is not None and dialect == _DIALECTS[0]:
+            tokens = first
+        else:
+            tokens = find_tokens(text, dialect)
         if tokens is None:
             spent += len(text) // _CHARACTERS_PER_TOKEN
             continue

@@ -64,16 +64,25 @@ class _Template:
         self.texts: dict[str, str] = {}
         # What the template shows as it is: a text only mentions what it names, an attribute is not called.
         self.shown: set[nodes.Node] = set()
+        # Whether no macro calls what it gets, and nothing calls what a call gives.
+        self.calls_plainly = False
+        # Whether anything may take an attribute by a text, or hand a text to what may.
+        self.looks_up = True
 
     def check_template(self, template: nodes.Template) -> None:
         for assignment in template.find_all(nodes.Assign):
-            text = self._evaluate_text(assignment.node) if isinstance(assignment.node, nodes.Expr) else None
+            if isinstance(assignment.node, nodes.Expr):
+                text = self._evaluate_text(assignment.node)
+            else:
+                text = None
             if isinstance(assignment.target, nodes.Name) and text is not None:
                 self.texts[assignment.target.name] = text
         for compared in template.find_all(nodes.Compare):
             # A text that is compared only mentions what it names.
             sides = [compared.expr, *(operand.expr for operand in compared.ops)]
             self.shown.update(side for side in sides if isinstance(side, nodes.Const))
+        self.calls_plainly = _calls_plainly(template)
+        self.looks_up = _looks_up(template)
         for condition in template.find_all(nodes.If):
             self._record_tested(condition.test)
         for count, node in enumerate(_iter_nodes(template)):
@@ -100,7 +109,8 @@ class _Template:
             self._add("escape.internals", node, "shows the names that the template is rendered with")
         elif isinstance(node, nodes.Concat | nodes.Const):
             text = self._evaluate_text(node)
-            if node not in self.shown and text is not None and _INTERNAL.fullmatch(text):
+            is_looked_up = self.looks_up and node not in self.shown
+            if is_looked_up and text is not None and _INTERNAL.fullmatch(text):
                 self._add("escape.internals", node, f"puts together {text}, a name of the interpreter's")
 
     def _check_name(self, name: str, node: nodes.Node) -> None:
@@ -180,6 +190,9 @@ class _Template:
                     self._record_shown(one)
         elif isinstance(node, nodes.Filter) and node.node is not None and node.name in _SHOWING_FILTERS:
             self._record_shown(node.node)
+        elif isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and self.calls_plainly:
+            for argument in node.args:
+                self._record_shown(argument)
 
     def _record_tested(self, test: nodes.Node) -> None:
         """Note an attribute that is only tested: it is not called."""
@@ -215,7 +228,9 @@ class _Template:
         if node.name == "join" and isinstance(node.node, nodes.List | nodes.Tuple):
             separator = self._evaluate_text(node.args[0]) if node.args else ""
             parts = [self._evaluate_text(one) for one in node.node.items]
-            return None if separator is None or None in parts else separator.join(map(str, parts))
+            if separator is None or None in parts:
+                return None
+            return separator.join(map(str, parts))
         text = self._evaluate_text(node.node)
         arguments = [self._evaluate_text(one) for one in node.args]
         if text is None or None in arguments:
@@ -274,6 +289,33 @@ def _is_settings(node: nodes.Node) -> bool:
     return isinstance(owner, nodes.Name) and owner.name in _SETTINGS
 
 
+def _calls_plainly(template: nodes.Template) -> bool:
+    """Whether a template calls only what has a name of its own: no parameter, and no result of a call."""
+    parameters = {name.name for name in template.find_all(nodes.Name) if name.ctx == "param"}
+    for call in template.find_all(nodes.Call):
+        root = call.node
+        while isinstance(root, nodes.Getattr | nodes.Getitem):
+            root = root.node
+        if not isinstance(root, nodes.Name) or root.name in parameters | {"varargs", "kwargs"}:
+            return False
+    return True
+
+
+def _looks_up(template: nodes.Template) -> bool:
+    """Whether a template calls, tests, includes or takes an item, or filters by more than shows a text."""
+    filters = template.find_all(nodes.Filter)
+    others = (
+        nodes.Call,
+        nodes.Getitem,
+        nodes.Test,
+        nodes.Include,
+        nodes.Import,
+        nodes.FromImport,
+        nodes.Extends,
+    )
+    return any(template.find_all(others)) or any(one.name not in _SHOWING for one in filters)
+
+
 def _list_names(node: nodes.Node) -> set[str]:
     return {one.name for one in _iter_nodes(node) if isinstance(one, nodes.Name)}
 
@@ -297,9 +339,14 @@ _TEXT_FILTERS: Final[dict[str, Callable[[str], str]]] = {
 }
 
 
+# Filters that look for no attribute by the texts that they get.
+_SHOWING: Final = split_words(
+    "lower upper trim title capitalize replace escape e string length truncate default d join count round"
+    " first last"
+)
 # Filters that give a text of what they get, and look for no attribute in it.
 _SHOWING_FILTERS: Final = split_words(
-    "lower upper trim title capitalize replace escape e string length truncate"
+    "lower upper trim title capitalize replace escape e string length truncate default d"
 )
 
 

@@ -103,7 +103,9 @@ def _evaluate_call(script: Script, function: Value, arguments: list[Value], node
     called = script.get_text(callee)[-60:] if callee is not None else "call"
     effects.check_unknown_call(script, "?." + called.rpartition(".")[2], arguments, node)
     _run_callbacks(script, arguments, node)
-    return Unknown(CALLABLE) if any(map(script.reaches_outside, arguments)) else UNKNOWN
+    if any(map(script.reaches_outside, arguments)):
+        return Unknown(CALLABLE)
+    return UNKNOWN
 
 
 # Functions that show what they get, or write it.
@@ -161,7 +163,9 @@ def _evaluate_apply(script: Script, called: Value, how: str, arguments: list[Val
         rest = [UNKNOWN] if passed[0].more else []
         passed = [*passed[0].items, *rest]
     called = _with_this(script, called, this, node)
-    return Partial(called, passed) if how == "bind" else _evaluate_call(script, called, passed, node)
+    if how == "bind":
+        return Partial(called, passed)
+    return _evaluate_call(script, called, passed, node)
 
 
 def _with_this(script: Script, called: Value, this: Value, node: Node) -> Value:
@@ -203,7 +207,10 @@ def _build_map(pairs: Items) -> Object:
     """Build the object for `new Map([[key, value], …])`."""
     made = Object(is_map=True, rest=[UNKNOWN] if pairs.more else [])
     for pair in pairs.items:
-        key = find_constant_text(pair.items[0]) if isinstance(pair, Items) and len(pair.items) == 2 else None
+        if isinstance(pair, Items) and len(pair.items) == 2:
+            key = find_constant_text(pair.items[0])
+        else:
+            key = None
         if key is not None and isinstance(pair, Items):
             made.entries[key] = pair.items[1]
         else:
@@ -251,9 +258,10 @@ def _evaluate_over_items(
     results: list[Value] = []
     items = owner.items
     if len(items) > _MAX_ITEMS or script.exhausted:
-        items = (
-            [*items[:_MAX_ITEMS], build_union_of(items)] if not script.exhausted else [build_union_of(items)]
-        )
+        if not script.exhausted:
+            items = [*items[:_MAX_ITEMS], build_union_of(items)]
+        else:
+            items = [build_union_of(items)]
     for item in items:
         if isinstance(called, Function):
             passed = [UNKNOWN, item] if name.startswith("reduce") else [item]
@@ -264,7 +272,9 @@ def _evaluate_over_items(
         return Items(results, more=owner.more or len(items) < len(owner.items))
     if name == "filter":
         return build_unordered_array(owner.items)
-    return build_union_of(owner.items) if name in {"find", "findLast"} and owner.items else UNKNOWN
+    if name in {"find", "findLast"} and owner.items:
+        return build_union_of(owner.items)
+    return UNKNOWN
 
 
 def _evaluate_reduce(script: Script, owner: Items, called: Value, start: list[Value], node: Node) -> Value:
@@ -275,7 +285,9 @@ def _evaluate_reduce(script: Script, owner: Items, called: Value, start: list[Va
     if owner.more or len(values) > _MAX_ITEMS or script.exhausted:
         held = build_union_of(values)
         _evaluate_call(script, called, [build_union(held, UNKNOWN), held], node)
-        return Unknown(CALLABLE) if any(map(script.reaches_outside, values)) else UNKNOWN
+        if any(map(script.reaches_outside, values)):
+            return Unknown(CALLABLE)
+        return UNKNOWN
     result = values[0]
     for item in values[1:]:
         result = _evaluate_call(script, called, [result, item], node)
@@ -297,7 +309,9 @@ def _evaluate_reference_call(script: Script, function: Ref, arguments: list[Valu
     if modelled is not None:
         return modelled
     folded = compute_function(name, arguments)
-    return folded if folded is not None else _evaluate_outside_call(script, name, arguments, node)
+    if folded is not None:
+        return folded
+    return _evaluate_outside_call(script, name, arguments, node)
 
 
 def _evaluate_interceptor(script: Script, interceptor: Function, node: Node) -> Value:
@@ -333,9 +347,13 @@ def _evaluate_known_function(script: Script, name: str, arguments: list[Value], 
         return _evaluate_object_change(script, name, first, rest, node)
     if name == "Reflect.get" and rest:
         key = find_constant_text(rest[0])
-        return script.evaluate_member(first, key, node) if key is not None else UNKNOWN
+        if key is not None:
+            return script.evaluate_member(first, key, node)
+        return UNKNOWN
     passed = rest[-1] if len(rest) == _REFLECTED.get(name) else None
-    return _evaluate_call(script, first, list(passed.items), node) if isinstance(passed, Items) else None
+    if isinstance(passed, Items):
+        return _evaluate_call(script, first, list(passed.items), node)
+    return None
 
 
 # Arrays that are made by their length alone.
@@ -345,7 +363,9 @@ _LONGEST_MADE: Final = 64
 def _find_length(value: Value | None) -> int | None:
     """Return the length of an array to make, where it is a number and small."""
     text = find_constant_text(value)
-    return int(text) if text is not None and text.isdecimal() and int(text) <= _LONGEST_MADE else None
+    if text is not None and text.isdecimal() and int(text) <= _LONGEST_MADE:
+        return int(text)
+    return None
 
 
 def _evaluate_array(script: Script, name: str, arguments: list[Value], node: Node) -> Value | None:
@@ -354,16 +374,23 @@ def _evaluate_array(script: Script, name: str, arguments: list[Value], node: Nod
     if name == "Array":
         length = _find_length(source) if not rest else None
         return Items([Const("")] * length) if length is not None else None
-    length = _find_length(source.entries.get("length")) if isinstance(source, Object) else None
+    if isinstance(source, Object):
+        length = _find_length(source.entries.get("length"))
+    else:
+        length = None
     if length is not None:
         numbers: list[Value] = [Const(str(index)) for index in range(length)]
-        made = [_evaluate_call(script, rest[0], [UNKNOWN, one], node) for one in numbers] if rest else numbers
+        if rest:
+            made = [_evaluate_call(script, rest[0], [UNKNOWN, one], node) for one in numbers]
+        else:
+            made = numbers
         return Items(made if rest else [UNKNOWN] * length)
     if not isinstance(source, Items):
         return None
-    made = (
-        [_evaluate_call(script, rest[0], [one], node) for one in source.items] if rest else list(source.items)
-    )
+    if rest:
+        made = [_evaluate_call(script, rest[0], [one], node) for one in source.items]
+    else:
+        made = list(source.items)
     return Items(made, more=source.more)
 
 

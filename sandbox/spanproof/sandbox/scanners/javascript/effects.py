@@ -22,6 +22,7 @@ from spanproof.sandbox.scanners.javascript.script import (
     ROUTED,
     SENDING,
     SINKS,
+    WORKER_DATA,
     Script,
 )
 from spanproof.sandbox.scanners.javascript.values import (
@@ -30,6 +31,7 @@ from spanproof.sandbox.scanners.javascript.values import (
     Object,
     build_concatenation,
     is_text,
+    to_file_path,
     to_url_text,
 )
 from spanproof.sandbox.scanners.reader.effects import CHECKS as COMMON
@@ -137,7 +139,10 @@ def _find_entry(owner: Object, *names: str) -> Value | None:
 
 
 def _handle_open(call: Call[Script], value: Value) -> Value | None:
-    flags = find_constant_text(call.arguments.find(1)) if len(call.arguments.positional) > 1 else "r"
+    if len(call.arguments.positional) > 1:
+        flags = find_constant_text(call.arguments.find(1))
+    else:
+        flags = "r"
     if flags in {"r", "rs"}:
         call.check_path(Action.READ, value)
         return None
@@ -156,10 +161,12 @@ def _handle_url(call: Call[Script], value: Value) -> Value | None:
         if proxy is not None and (is_text(proxy) or isinstance(proxy, Object)):
             _handle_url(call, proxy)
         target = _find_entry(value, "baseURL", "baseUrl", "prefixUrl", "url", "uri", "connectionString")
-        host = _find_entry(value, "hostname", "host", "server")
-        if target is None and host is not None:
-            return _handle_host(call, host)
+        if target is None and _find_entry(value, *_HOSTS) is not None:
+            return _handle_host(call, value)
         value = target or UNKNOWN
+    options = call.arguments.find(1)
+    if call.name.startswith(_HTTP) and isinstance(options, Object):
+        _check_options(call, value, options)
     for option in list_options(value):
         head = to_pieces(option)[0] or ""
         # A variable before what is assigned to it; a URL relative to the page, which is no host of ours.
@@ -169,13 +176,32 @@ def _handle_url(call: Call[Script], value: Value) -> Value | None:
     return Unknown(NETWORK)
 
 
-def _handle_host(call: Call[Script], value: Value) -> Value | None:
+# Modules whose calls take options behind the URL, which count before it.
+_HTTP: Final = ("http.", "https.")
+
+
+def _check_options(call: Call[Script], url: Value, options: Object) -> None:
+    """Judge the host and the port that the options of a request name in place of those of its URL."""
+    own = {name: value for name, value in options.entries.items() if name in ("port", *_HOSTS)}
+    if "port" in own and len(own) == 1:
+        host = urllib.parse.urlsplit(to_whole_text(url)).hostname
+        own["host"] = Const(host) if host else UNKNOWN
+    if own:
+        _handle_host(call, Object(own))
+
+
+def _handle_host(call: Call[Script], value: Value, port: Value | None = None) -> Value | None:
     if isinstance(value, Object):
-        if "path" in value.entries:
-            return Unknown(NETWORK)  # a socket of this machine
-        value = _find_entry(value, "host", "hostname") or _LOCAL
-    call.check_host(value)
+        port = value.entries.get("port")
+        value = _find_entry(value, *_HOSTS) or _LOCAL
+    for option in list_options(port or UNKNOWN):
+        number = find_constant_text(option)
+        call.check_host(value, Const(int(number)) if number is not None and number.isdecimal() else None)
     return Unknown(NETWORK)
+
+
+# Entries of an object that hold a host, the one that counts first.
+_HOSTS: Final = ("hostname", "host", "server")
 
 
 _LOCAL: Final = Const("localhost")
@@ -184,9 +210,10 @@ _LOCAL: Final = Const("localhost")
 def _handle_address(call: Call[Script], value: Value) -> Value | None:
     """Judge a port with a host behind it, or both in an object."""
     host = call.arguments.find(1)
-    if not isinstance(value, Object):
-        value = host if host is not None and is_text(host) else _LOCAL
-    return _handle_host(call, value)
+    if isinstance(value, Object):
+        # With a path, it is a socket of this machine.
+        return Unknown(NETWORK) if "path" in value.entries else _handle_host(call, value)
+    return _handle_host(call, host if host is not None and is_text(host) else _LOCAL, value)
 
 
 def _handle_listen(call: Call[Script], value: Value) -> Value | None:
@@ -292,10 +319,19 @@ def _sends_statement(script: Script, name: str, arguments: Sequence[Value], node
 
 def _handle_worker(call: Call[Script], value: Value) -> Value | None:
     """Judge a program that runs beside this one; the script itself is read in any case."""
-    options = call.arguments.find(1)
+    options, values = call.arguments.find(1), call.m.context.values
+    if options is not None:
+        data = options.entries.get("workerData", UNKNOWN) if isinstance(options, Object) else UNKNOWN
+        values[WORKER_DATA] = build_union_of(
+            [data, *([values[WORKER_DATA]] if WORKER_DATA in values else [])]
+        )
     if isinstance(options, Object) and options.entries.get("eval") is TRUE:
         return call.m.run_source(value, call.name, call.node)
-    if value is not OWN_FILE:
+    path = call.boundary.get_work_path(to_whole_text(to_file_path(value)))
+    text = call.m.context.own_files.find_text(path)
+    if text is not None:
+        call.m.run_source(Const(text), call.name, call.node)
+    elif value is not OWN_FILE:
         call.add("exec.dynamic", describe_call(call.who, "exec.dynamic"))
     return None
 
@@ -346,7 +382,10 @@ def _handle_write(call: Call[Script], value: Value) -> Value | None:
     """Judge the file that a call writes, and note what it holds then."""
     result = COMMON["write"](call, value)
     files, name = call.m.context.own_files, to_pieces(value)
-    path = call.boundary.get_work_path(name[0]) if len(name) == 1 and name[0] is not None else None
+    if len(name) == 1 and name[0] is not None:
+        path = call.boundary.get_work_path(name[0])
+    else:
+        path = None
     text = find_constant_text(call.arguments.find(1))
     if path is not None and text is not None and call.name.endswith((".writeFile", ".outputFile")):
         files.record_emptied(path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from itertools import product
-from math import prod
 from typing import Final
 
 from tree_sitter import Node
@@ -60,7 +59,10 @@ def _evaluate_class(script: Script, node: Node) -> Value:
     for child in body.named_children if body is not None else ():
         member = child.child_by_field_name("name") or child.child_by_field_name("property")
         key = script.get_text(member) if member is not None else None
-        owner = made.statics if any(one.type == "static" for one in child.children) else instance
+        if any(one.type == "static" for one in child.children):
+            owner = made.statics
+        else:
+            owner = instance
         if child.type == "method_definition":
             function = Function(child, inner)
             script.functions.append(function)
@@ -127,7 +129,7 @@ def _decode_escapes(source: str) -> str:
 
 
 def _evaluate_template(script: Script, node: Node) -> Value:
-    parts: list[Value] = []  # each of which may be one of several
+    parts: list[Value] = []
     at = node.start_byte + 1
     for child in node.named_children:
         if child.type == "template_substitution":
@@ -136,14 +138,7 @@ def _evaluate_template(script: Script, node: Node) -> Value:
             parts.append(to_url_text(script.evaluate(inner[0])) if inner else UNKNOWN)
             at = child.end_byte
     parts.append(_read_template_text(script, at, node.end_byte - 1))
-    options = [list_options(part) for part in parts]
-    if prod(map(len, options)) > _MOST_TEXTS:
-        return build_concatenation(parts)
-    return build_union_of(build_concatenation(one) for one in product(*options))
-
-
-# Texts that a template with several values in it is read as.
-_MOST_TEXTS: Final = 36
+    return build_concatenation(parts)
 
 
 def _read_template_text(script: Script, start: int, end: int) -> Value:
@@ -151,7 +146,9 @@ def _read_template_text(script: Script, start: int, end: int) -> Value:
 
 
 def _evaluate_meta_property(script: Script, node: Node) -> Value:
-    return Ref("import.meta") if script.get_text(node) == "import.meta" else UNKNOWN
+    if script.get_text(node) == "import.meta":
+        return Ref("import.meta")
+    return UNKNOWN
 
 
 def _evaluate_true(script: Script, node: Node) -> Value:  # noqa: ARG001 - handlers share one signature
@@ -205,7 +202,9 @@ def _evaluate_member(script: Script, node: Node) -> Value:
     owner_node = node.child_by_field_name("object")
     owner = script.evaluate(owner_node) if owner_node is not None else UNKNOWN
     member = node.child_by_field_name("property")
-    return script.evaluate_member(owner, script.get_text(member), node) if member is not None else UNKNOWN
+    if member is not None:
+        return script.evaluate_member(owner, script.get_text(member), node)
+    return UNKNOWN
 
 
 def _evaluate_subscript(script: Script, node: Node) -> Value:
@@ -269,9 +268,10 @@ def _evaluate_return(script: Script, node: Node) -> Value:
 
 def _evaluate_import(script: Script, node: Node) -> Value:
     source = node.child_by_field_name("source")
-    module = (
-        effects.evaluate_require(script, script.evaluate(source), node) if source is not None else UNKNOWN
-    )
+    if source is not None:
+        module = effects.evaluate_require(script, script.evaluate(source), node)
+    else:
+        module = UNKNOWN
     pending = list(node.named_children)
     while pending:
         child = pending.pop()
@@ -325,7 +325,10 @@ def _evaluate_object(script: Script, node: Node) -> Value:
 def _is_handed_on(script: Script, made: Node) -> bool:
     """Whether an object is the environment of a program that is started: `spawn(file, {env: {…}})`."""
     pair = made.parent
-    key = pair.child_by_field_name("key") if pair is not None and pair.type == "pair" else None
+    if pair is not None and pair.type == "pair":
+        key = pair.child_by_field_name("key")
+    else:
+        key = None
     options = pair.parent if pair is not None else None
     arguments = options.parent if options is not None else None
     call = arguments.parent if arguments is not None else None
@@ -346,7 +349,10 @@ def _add_spread(made: Object, inner: Value) -> None:
         made.entries.update(inner.entries)
         made.spread.extend(inner.spread)
     else:
-        held = [*inner.entries.values(), *inner.rest] if isinstance(inner, Object) else list_spread(inner)[0]
+        if isinstance(inner, Object):
+            held = [*inner.entries.values(), *inner.rest]
+        else:
+            held = list_spread(inner)[0]
         added = build_union_of([UNKNOWN, *held])
         made.entries.update((key, build_union(value, added)) for key, value in made.entries.items())
         if isinstance(inner, Object):
@@ -358,7 +364,10 @@ def _add_entry(script: Script, made: Object, key: Node, value: Value) -> None:
     if key.type != "computed_property_name":
         made.entries[script.get_text(key).strip("'\"")] = value
         return
-    name = find_constant_text(script.evaluate(key.named_children[0])) if key.named_children else None
+    if key.named_children:
+        name = find_constant_text(script.evaluate(key.named_children[0]))
+    else:
+        name = None
     if name is not None:
         made.entries[name] = value
     else:
@@ -388,7 +397,9 @@ def _evaluate_children(script: Script, node: Node) -> Value:
 
 
 def _evaluate_first_child(script: Script, node: Node) -> Value:
-    return script.evaluate(node.named_children[0]) if node.named_children else UNKNOWN
+    if node.named_children:
+        return script.evaluate(node.named_children[0])
+    return UNKNOWN
 
 
 def _evaluate_conditional(script: Script, node: Node) -> Value:

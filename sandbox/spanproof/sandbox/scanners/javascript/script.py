@@ -88,6 +88,9 @@ _OBJECT_METHODS: Final = split_words(
 OWN_FILE: Final = Const("snippet.js")
 """The path of the script."""
 
+WORKER_DATA: Final = ("worker_threads", "workerData")
+"""What a program that runs beside this one gets."""
+
 # Ways to the function that loads modules, and to the object that has it.
 _MODULES_BY_NAME: Final = {
     "module.require": "require",
@@ -196,6 +199,8 @@ class Script(Reader):
         self.check_variables([(name, value)], "process.env", node)
         if name is not None and not self.uncertain and not self.frames:
             self.context.variables.add(name)
+        if name is not None:
+            self.write_value(self.context.values, name, value)
 
     def get_text(self, node: Node) -> str:
         """Return the source text of a node."""
@@ -334,7 +339,9 @@ class Script(Reader):
         """Return the name of an entry, `[computed]` ones too; None where it is not known."""
         if key.type != "computed_property_name":
             return self.get_text(key).strip("'\"")
-        return find_constant_text(self.evaluate(key.named_children[0])) if key.named_children else None
+        if key.named_children:
+            return find_constant_text(self.evaluate(key.named_children[0]))
+        return None
 
     def _write_name(self, name: str, value: Value, declare: bool) -> None:
         if declare:
@@ -387,9 +394,10 @@ class Script(Reader):
         if key in TARGETS and owner.name.partition(".")[0] not in INERT:
             for option in list_options(value):
                 crossing = find_place(self.context.boundary, to_pieces(option))
-                where = (
-                    crossing.message if crossing is not None else "to one of many, of which some are outside"
-                )
+                if crossing is not None:
+                    where = crossing.message
+                else:
+                    where = "to one of many, of which some are outside"
                 if crossing is not None or "place" in option.taint:
                     self.add("call.unknown", node, f"{owner.name}.{key} is set: {where}")
 
@@ -418,7 +426,9 @@ class Script(Reader):
         if member is not None:
             return self.get_text(member)
         index = node.child_by_field_name("index")
-        return find_constant_text(self.evaluate(index)) if index is not None else None
+        if index is not None:
+            return find_constant_text(self.evaluate(index))
+        return None
 
     def evaluate_member(self, owner: Value, name: str, node: Node) -> Value:
         """Return what `owner.name` gives."""
@@ -433,7 +443,9 @@ class Script(Reader):
             case Ref():
                 return self._read_reference_member(owner, name, node)
         if name == "constructor":
-            return Ref("Function") if isinstance(owner, Function | Made | Method) else Ref("Object")
+            if isinstance(owner, Function | Made | Method):
+                return Ref("Function")
+            return Ref("Object")
         item = _find_item(owner, int(name)) if name.isdigit() else None
         if item is not None:
             return item
@@ -461,10 +473,12 @@ class Script(Reader):
         return build_union_of([entry, *owner.rest])
 
     def _read_reference_member(self, owner: Ref, name: str, node: Node) -> Value:
-        if owner.name in GLOBALS:
+        if owner.name in GLOBALS and name != "constructor":
             return self.get_free_name(name)
         if owner.name == "process.env":
             return read_variable(self, name, "process.env", node)
+        if (owner.name, name) == WORKER_DATA and WORKER_DATA in self.context.values:
+            return self.context.values[WORKER_DATA]
         if name == "constructor":
             return self._read_constructor(owner, node)
         if name == "default" or (owner.name in {"fs", "dns"} and name == "promises"):
@@ -521,4 +535,6 @@ def _find_item(owner: Value, index: int) -> Value | None:
             return build_union_of(owner.items)
         return owner.items[index] if index < len(owner.items) else UNKNOWN
     text = find_constant_text(owner)
-    return Const(text[index]) if text is not None and index < len(text) else None
+    if text is not None and index < len(text):
+        return Const(text[index])
+    return None

@@ -12,6 +12,8 @@ import re
 import urllib.parse
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
+from math import prod
 from typing import Final
 
 from spanproof.sandbox.scanners.pieces import MAX_TEXT
@@ -35,6 +37,7 @@ from spanproof.sandbox.scanners.reader.values import (
     build_text,
     build_union_of,
     find_constant_text,
+    list_options,
     to_pieces,
 )
 from spanproof.sandbox.words import split_words
@@ -112,7 +115,18 @@ def is_text(value: Value) -> bool:
 
 
 def build_concatenation(parts: Iterable[Value]) -> Value:
-    """Return a text put together of these."""
+    """Return a text put together of these, of which each may be one of several."""
+    options = [list_options(part) for part in parts]
+    if 1 < prod(map(len, options)) <= _MOST_TEXTS:
+        return build_union_of(_build_one_concatenation(one) for one in product(*options))
+    return _build_one_concatenation([one[0] if len(one) == 1 else UNKNOWN for one in options])
+
+
+# Texts that one with several values in it is read as.
+_MOST_TEXTS: Final = 36
+
+
+def _build_one_concatenation(parts: Iterable[Value]) -> Value:
     pieces: list[str | None] = []
     taint = CLEAN
     for part in parts:
@@ -128,7 +142,9 @@ def build_unordered_array(items: Sequence[Value]) -> Items:
 
 def list_spread(value: Value) -> tuple[list[Value], bool]:
     """Return the items that `...value` gives, and whether their number is known."""
-    return (value.items, not value.more) if isinstance(value, Items) else ([UNKNOWN], False)
+    if isinstance(value, Items):
+        return (value.items, not value.more)
+    return ([UNKNOWN], False)
 
 
 def to_url_text(value: Value) -> Value:
@@ -198,8 +214,8 @@ def compute_function(name: str, arguments: Sequence[Value]) -> Value | None:
         return _build_path(name, arguments)
     if name in _DIRECTORIES:
         return Const(_DIRECTORIES[name])
-    if name == "URL" and arguments:
-        return _build_url([to_url_text(argument) for argument in arguments])
+    if name in _OF_URLS and arguments:
+        return _OF_URLS[name]([to_url_text(argument) for argument in arguments])
     texts = _find_known_texts(arguments)
     apply = _TEXT_FUNCTIONS.get(name)
     if apply is None or not texts:
@@ -230,6 +246,12 @@ def _decode_url_component(texts: list[str]) -> Value:
 def _encode_url_component(texts: list[str]) -> Value:
     return Const(urllib.parse.quote(texts[0]))
 
+
+# What is made of a URL; a request is judged where it is sent.
+_OF_URLS: Final[dict[str, Callable[[list[Value]], Value]]] = {
+    "Request": lambda arguments: arguments[0],
+    "URL": lambda arguments: _build_url(arguments),
+}
 
 _TEXT_FUNCTIONS: Final[dict[str, Callable[[list[str]], Value | None]]] = {
     **dict.fromkeys(("String.fromCharCode", "String.fromCodePoint"), _build_from_char_codes),
@@ -328,6 +350,9 @@ def _decode_buffer(content: str, encoding: str) -> str:
 
 
 def _build_path(name: str, arguments: Sequence[Value]) -> Value:
+    options = [list_options(argument) for argument in arguments]
+    if 1 < prod(map(len, options)) <= _MOST_TEXTS:
+        return build_union_of(_build_path(name, one) for one in product(*options))
     parts: list[Value] = []
     for argument in arguments:
         if name == "path.resolve" and (to_pieces(argument)[0] or "").startswith("/"):
@@ -419,12 +444,16 @@ def _compute_split(text: str, arguments: list[str]) -> Value:
 
 def _compute_repeat(text: str, arguments: list[str]) -> Value:
     times = int(float(arguments[0]))
-    return Const(text * times) if 0 <= times * len(text) <= MAX_TEXT else UNKNOWN
+    if 0 <= times * len(text) <= MAX_TEXT:
+        return Const(text * times)
+    return UNKNOWN
 
 
 def _compute_replace_all(text: str, arguments: list[str]) -> Value:
     bounded = (len(text) + 1) * (len(arguments[1]) + 1) <= 16 * MAX_TEXT
-    return build_text([text.replace(arguments[0], arguments[1])], CLEAN) if bounded else UNKNOWN
+    if bounded:
+        return build_text([text.replace(arguments[0], arguments[1])], CLEAN)
+    return UNKNOWN
 
 
 _TEXT_METHODS: dict[str, Callable[[str, list[str]], Value]] = {

@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 from spanproof.sandbox.scanners.boundary import Pieces
 from spanproof.sandbox.scanners.python import fold
 from spanproof.sandbox.scanners.python.machine import Machine
-from spanproof.sandbox.scanners.python.names import BUILTINS, KNOWLEDGE, normalise_name
+from spanproof.sandbox.scanners.python.names import BUILTINS, KNOWLEDGE, SINKS, normalise_name
+from spanproof.sandbox.scanners.reader.effects import build_replaced
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
     CALLABLE,
@@ -76,7 +77,9 @@ def load_attribute(m: Machine, value: Value, name: str, node: ast.expr) -> Value
         return value  # a member of an enumeration
     if isinstance(value, Instance | Klass):
         found = find_member(m, value, name, node)
-        return found if found is not None else Ref(f"?.{name}", compute_taint(value), value)
+        if found is not None:
+            return found
+        return Ref(f"?.{name}", compute_taint(value), value)
     if isinstance(value, Path):
         return _read_path_attribute(value, name)
     return Ref(f"?.{name}", compute_taint(value), value)
@@ -92,7 +95,9 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
         if isinstance(found, Function):
             if _has_decorator(found, "property", "cached_property"):
                 return m.evaluate_call(with_receiver(found, value), Arguments([]), node)
-            return found if _has_decorator(found, "staticmethod") else with_receiver(found, value)
+            if _has_decorator(found, "staticmethod"):
+                return found
+            return with_receiver(found, value)
         fallback = _find_inherited(value.klass, "__getattr__") if found is None else None
         if fallback is not None and not _is_looking_up(m, fallback, value, name):
             return m.evaluate_call(with_receiver(fallback, value), Arguments([Const(name)], {}), node)
@@ -100,7 +105,9 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
     if isinstance(value, Klass):
         found = _find_inherited(value, name)
         is_class_method = isinstance(found, Function) and _has_decorator(found, "classmethod")
-        return with_receiver(found, value) if found is not None and is_class_method else found
+        if found is not None and is_class_method:
+            return with_receiver(found, value)
+        return found
     return None
 
 
@@ -118,7 +125,9 @@ def _is_looking_up(m: Machine, fallback: Value, receiver: Instance, name: str) -
 def find_special_method(value: Instance, name: str) -> Value | None:
     """Return a special method as the interpreter looks it up: on the class."""
     found = _find_inherited(value.klass, name) if name else None
-    return with_receiver(found, value) if found is not None and not isinstance(found, Ref) else found
+    if found is not None and not isinstance(found, Ref):
+        return with_receiver(found, value)
+    return found
 
 
 def with_receiver(function: Value, receiver: Value) -> Value:
@@ -157,7 +166,9 @@ def _load_single_item(m: Machine, value: Value, key: Value, node: ast.expr) -> V
             return Unknown(value.taint)
         case Instance():
             method = find_special_method(value, "__getitem__")
-            return UNKNOWN if method is None else m.evaluate_call(method, Arguments([key], {}), node)
+            if method is None:
+                return UNKNOWN
+            return m.evaluate_call(method, Arguments([key], {}), node)
         case Klass():
             method = _find_inherited(value, "__class_getitem__")
             if method is None:
@@ -209,7 +220,9 @@ def read_namespace_entry(m: Machine, name: str) -> Value:
         return found
     if name == "__builtins__":
         return Ref("builtins")
-    return Ref(normalise_name(name)) if name in BUILTINS else Unknown(frozenset({"free"}))
+    if name in BUILTINS:
+        return Ref(normalise_name(name))
+    return Unknown(frozenset({"free"}))
 
 
 def _evaluate_internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
@@ -250,7 +263,9 @@ def _evaluate_function_attribute(m: Machine, value: Function, name: str) -> Valu
         annotations = [one.annotation for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
         annotations.append(getattr(value.node, "returns", None))
         return Mapping({}, [m.evaluate(one) for one in annotations if one is not None])
-    return value if name in {"__wrapped__", "__func__", "__call__"} else None
+    if name in {"__wrapped__", "__func__", "__call__"}:
+        return value
+    return None
 
 
 def _read_reference_attribute(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
@@ -286,12 +301,16 @@ def evaluate_parsed_url(
 ) -> Value | None:
     """Return what parsing a URL gives; None where that is not known."""
     url = arguments.find(0, "url")
-    return Ref(f"{function.name}()", url.taint, url) if isinstance(url, Const) else None
+    if isinstance(url, Const):
+        return Ref(f"{function.name}()", url.taint, url)
+    return None
 
 
 def _read_part_of_url(url: Const, name: str) -> Value:
+    if name not in _PARTS_OF_URLS:
+        return UNKNOWN
     try:
-        return Const(getattr(urlsplit(url.value), name), url.taint) if name in _PARTS_OF_URLS else UNKNOWN
+        return Const(getattr(urlsplit(url.value), name), url.taint)
     except (ValueError, TypeError, AttributeError):
         return UNKNOWN
 
@@ -327,7 +346,9 @@ def _compute_parent(pieces: Pieces) -> Pieces:
     head = pieces[0]
     if head is None:
         return (None,)
-    return (head.rpartition("/")[0] or ".",) if len(pieces) == 2 else pieces
+    if len(pieces) == 2:
+        return (head.rpartition("/")[0] or ".",)
+    return pieces
 
 
 # Namespaces whose items are names of the program or of modules, and the finding where one is not known.
@@ -430,7 +451,11 @@ def write_attribute(m: Machine, owner: Value, name: str | None, value: Value, no
         elif isinstance(option, Ref) and name is not None:
             m.tables.set_attribute(m, option, name, value, node)
             if "()" not in option.name:
-                m.write_value(m.overrides, normalise_name(f"{option.name}.{name}"), value)
+                resolved = normalise_name(f"{option.name}.{name}")
+                m.write_value(m.overrides, resolved, value)
+                if resolved in SINKS and isinstance(value, Function):
+                    others = [UNKNOWN for _ in value.node.args.args[1:]]
+                    m.evaluate_call(value, Arguments([build_replaced(resolved), *others]), node)
 
 
 # Where a client goes through, also one of a class of the program.
@@ -507,6 +532,8 @@ def _write_to_reference(m: Machine, owner: Ref, key: Value, value: Value, node: 
     text = key.value if isinstance(key, Const) and isinstance(key.value, str) else None
     if owner.name == "os.environ":
         m.evaluate_call(Ref("os.putenv"), Arguments([key, value], {}), node)
+    elif f"{owner.name}.update" in SINKS:  # an item, as `rcParams["text.usetex"] = True`
+        m.evaluate_call(Ref(f"{owner.name}.update"), Arguments([Mapping({text: value})]), node)
     elif owner.name in _ENVIRONMENTS:
         m.check_variables([(text, value)], owner.name, node)
     elif owner.name == "sys.path" or owner.name.endswith((".proxies", ".proxy")):

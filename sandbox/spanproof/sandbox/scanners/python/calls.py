@@ -81,7 +81,9 @@ def evaluate_call(m: Machine, function: Value, arguments: Arguments, node: ast.e
         return evaluate_call(m, function.called, merged, node)
     if isinstance(function, Instance):
         method = attributes.find_special_method(function, "__call__")
-        return UNKNOWN if method is None else evaluate_call(m, method, arguments, node)
+        if method is None:
+            return UNKNOWN
+        return evaluate_call(m, method, arguments, node)
     if "callable" in function.taint:
         m.add("exec.dynamic", node, "calls a function that is not known, which may reach outside")
     effects.check_unknown_call(m, function, arguments, node)
@@ -163,7 +165,9 @@ def _read_through(m: Machine, function: Function, arguments: Arguments) -> Value
     if frame.yielded:
         items = Items(frame.yielded, more=True)
         # Under @contextmanager, `with` gives the one item itself.
-        return items if len(frame.yielded) > 1 else build_union_of([*frame.yielded, items])
+        if len(frame.yielded) > 1:
+            return items
+        return build_union_of([*frame.yielded, items])
     return build_union_of(frame.returned) if frame.returned else Const(None)
 
 
@@ -315,7 +319,9 @@ def _find_effects(function: Ref) -> tuple[Effect, ...] | None:
     if found is None and ("()" in name or name.startswith(("?.", "pandas.")) or function.owner is not None):
         owner, _, method = name.rpartition(".")
         found = METHOD_SINKS.get(method)
-        return METHOD_SINKS.get(f"{owner.rpartition('.')[2]}.{method}") if found is None else found
+        if found is None:
+            return METHOD_SINKS.get(f"{owner.rpartition('.')[2]}.{method}")
+        return found
     return found
 
 
@@ -359,11 +365,9 @@ def _compute_result(m: Machine, function: Ref, arguments: Arguments) -> Value:
         )
         if not paths:
             return Ref(f"{name}()", NAME)
-        return (
-            build_union_of(paths)
-            if _is_choice(name, arguments)
-            else Items([build_union_of(paths)], "list", more=True)
-        )
+        if _is_choice(name, arguments):
+            return build_union_of(paths)
+        return Items([build_union_of(paths)], "list", more=True)
     return Ref(f"{name}()" if len(name) < 200 else "?.deep()", carried, None)
 
 

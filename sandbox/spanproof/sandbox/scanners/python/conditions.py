@@ -60,11 +60,13 @@ class Conditions:
             return False
         words: set[str] = set()
         for node in self._nodes:
+            if isinstance(node, ast.alias) and node.name == "*":
+                return True
             texts = [getattr(node, field, None) for field in _NAMES_OF_NODES]
             texts.append(node.value if isinstance(node, ast.Constant) else None)
             for text in texts:
                 if isinstance(text, str):
-                    words.update(_WORD.findall(text) if text != "*" else "*")
+                    words.update(_WORD.findall(text))
         return not _REBINDS.isdisjoint(words)
 
     @property
@@ -163,7 +165,10 @@ class Conditions:
                 is_identity = isinstance(kind, ast.Is | ast.IsNot)
                 if is_identity and not (isinstance(right, ast.Constant) and right.value is None):
                     raise _NotKnown
-                held = self._evaluate(right) if isinstance(right, ast.Name) else ast.literal_eval(right)
+                if isinstance(right, ast.Name):
+                    held = self._evaluate(right)
+                else:
+                    held = ast.literal_eval(right)
                 return _COMPARISONS[type(kind)](self._evaluate(left), held)
         raise _NotKnown
 

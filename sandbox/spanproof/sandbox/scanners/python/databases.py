@@ -103,6 +103,16 @@ def _handle_db_url(call: Call[Machine], value: Value) -> Value | None:
     return Ref(f"{call.name}{end}")
 
 
+def _find_db_url(call: Call[Machine], value: Value) -> Value | None:
+    """Return the URL of a database that is put together from a driver, a host, a port and a database."""
+    host, port, database = (
+        to_pieces(call.arguments.find(position, keyword) or Const(""))
+        for position, keyword in ((3, "host"), (4, "port"), (5, "database"))
+    )
+    port = (":", *port) if port != ("",) else ()
+    return build_text((*to_pieces(value), "://", *host, *port, "/", *database), value.taint)
+
+
 def _handle_db_connection(call: Call[Machine], value: Value) -> Value | None:
     """Judge a connection, or the URL of one."""
     if isinstance(value, Const | Text):
@@ -168,7 +178,10 @@ def _handle_sql_text(call: Call[Machine], value: Value) -> Value | None:
 
 def _handle_table(call: Call[Machine], value: Value) -> Value | None:
     """Judge a table that is read or written as a whole, by what the keyword says is done."""
-    verb = "SELECT * FROM" if call.name.rpartition(".")[2].startswith("read") else "INSERT INTO"
+    if call.name.rpartition(".")[2].startswith("read"):
+        verb = "SELECT * FROM"
+    else:
+        verb = "INSERT INTO"
     replaces = call.arguments.named.get("if_exists")
     if isinstance(replaces, Const) and replaces.value == "replace":
         verb = "DROP TABLE"
@@ -211,17 +224,20 @@ def _list_made_connections(call: Call[Machine], name: str) -> list[Connection]:
 
 
 def _classify_database(name: str) -> Database:
-    if IN_MEMORY in name or (name.startswith("duckdb.") and "()" not in name):
+    if IN_MEMORY in name or (name.startswith(("duckdb.", "polars.sql")) and "()" not in name):
         return Database.MEMORY
     kinds = {effect.kind for effect in SINKS.get(name.partition("()")[0], ())}
     if "dbfile" in kinds or IN_FILE in name:
         return Database.FILE
-    return Database.SERVER if kinds & {"dbserver", "dburl"} else Database.UNKNOWN
+    if kinds & {"dbserver", "dburl"}:
+        return Database.SERVER
+    return Database.UNKNOWN
 
 
 CHECKS: Final[dict[str, Check]] = {
     "dbserver": _handle_db_server, "dburl": _handle_db_url, "dbconn": _handle_db_connection,
     "sql": _handle_sql,
+    "dburlparts": _find_db_url,
     "sqltext": _handle_sql_text, "table": _handle_table,
 }  # fmt: skip
 """What judges each kind of effect on a database."""

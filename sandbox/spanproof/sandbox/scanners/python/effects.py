@@ -165,7 +165,10 @@ def check_target(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr
 def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value], node: ast.ClassDef) -> None:
     """Judge what a class declares for the library that it extends."""
     for base in bases:
-        kind = _find_judged_kind(base.name) if isinstance(base, Ref) and "." in base.name else None
+        if isinstance(base, Ref) and "." in base.name:
+            kind = _find_judged_kind(base.name)
+        else:
+            kind = None
         if kind is not None:
             for name, value in attributes.items():
                 m.check_literal(value, name, ast.Name(name, lineno=node.lineno, col_offset=0), kind)
@@ -185,7 +188,9 @@ def handle_call(
     if own:
         effects = [effect for effect in effects if effect.keyword != _LOADS]
     result = handle_effects(m, function, effects, arguments, node, CHECKS)
-    return build_union_of(payloads.evaluate_own_pickle(m, one, node) for one in own) if own else result
+    if own:
+        return build_union_of(payloads.evaluate_own_pickle(m, one, node) for one in own)
+    return result
 
 
 # The rule of calls that can build any object from a file.
@@ -197,7 +202,9 @@ def _list_own_objects(m: Machine, effects: Sequence[Effect], arguments: Argument
     files = [
         arguments.find(effect.position, effect.keyword) for effect in effects if effect.keyword != _LOADS
     ]
-    return list_own_objects(m, files[0]) if files and files[0] is not None else []
+    if files and files[0] is not None:
+        return list_own_objects(m, files[0])
+    return []
 
 
 @lru_cache(maxsize=4096)
@@ -347,7 +354,9 @@ def _handle_save(call: Call[Machine], value: Value) -> Value | None:
 
 def _handle_open_file(call: Call[Machine], value: Value) -> Value | None:
     """Judge the opening of a file or a URL."""
-    return _handle_url(call, value) if _is_url(value) else _handle_open(call, value)
+    if _is_url(value):
+        return _handle_url(call, value)
+    return _handle_open(call, value)
 
 
 def _is_url(value: Value) -> bool:
@@ -374,8 +383,10 @@ def _handle_proxies(call: Call[Machine], value: Value) -> Value | None:
 
 
 def _handle_settings(call: Call[Machine], value: Value) -> Value | None:
-    """Judge settings of matplotlib, of which one has every text set by LaTeX."""
-    for option in list_options(value):
+    """Judge settings of matplotlib, of which one has every text set by LaTeX, and files that hold some."""
+    for option in value.items if isinstance(value, Items) else list_options(value):
+        if isinstance(option, Const | Text | Path):
+            _handle_load(call, option)
         uses = option.entries.get("text.usetex") if isinstance(option, Mapping) else None
         if uses is not None and not (isinstance(uses, Const) and not uses.value):
             call.m.run_command(("latex",), CLEAN, call.name, call.node)
@@ -505,7 +516,9 @@ def _handle_bind(call: Call[Machine], value: Value) -> Value | None:
 
 def _handle_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
     """Judge a socket that listens without an address: every one of the machine's."""
-    return None if call.m.binds_socket else COMMON["listen"](call, Const(""))
+    if call.m.binds_socket:
+        return None
+    return COMMON["listen"](call, Const(""))
 
 
 # Variables that change which programs, libraries and modules are loaded.
@@ -516,12 +529,23 @@ def _handle_environment_write(call: Call[Machine], value: Value) -> Value | None
     name, assigned = to_pieces(value)[0] or "", call.arguments.find(1, "value") or UNKNOWN
     if name and not call.m.uncertain and not call.name.endswith("setdefault"):
         call.m.context.variables.add(name)
+    if name:
+        call.m.write_value(call.m.context.values, name, assigned)
     if _LOADING.fullmatch(name.upper()):
         call.add("environment.write", f"sets {name}, which changes how programs load")
     elif name.upper().endswith("_PROXY") and not name.upper().startswith("NO_"):
         _handle_proxies(call, assigned)
     else:
         call.m.check_variables([(name, assigned)], call.name, call.node)
+    return None
+
+
+def _handle_environment_update(call: Call[Machine], value: Value) -> Value | None:
+    """Judge each variable that `os.environ.update` sets."""
+    variables = call.arguments.find(0)
+    entries = variables.entries if isinstance(variables, Mapping) else {}
+    for name, given in {**entries, **call.arguments.named}.items():
+        call.m.evaluate_call(Ref("os.putenv"), Arguments([Const(name), given]), call.node)
     return None
 
 
@@ -564,7 +588,7 @@ CHECKS: Final[dict[str, Check]] = {
     "implicit": _handle_implicit_host, "pathself": _handle_own_path,
     "url": _handle_url, "host": _handle_host, "address": _handle_address, "addresslast": _handle_last_address,
     "connect": _handle_connect, "envset": _handle_environment_write, "callback": _run_callback,
-    "exithandler": _handle_at_exit,
+    "exithandler": _handle_at_exit, "envupdate": _handle_environment_update,
     "bind": _handle_bind, "unbound": _handle_unbound_listen,
     "dump": _handle_dump,
 }  # fmt: skip

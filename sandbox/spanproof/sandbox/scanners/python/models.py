@@ -60,7 +60,9 @@ def _evaluate_str(m: Machine, function: Ref, arguments: Arguments, node: ast.exp
     value = arguments.find(0)
     if isinstance(value, Path | Text):
         return build_text(value.pieces, value.taint)
-    return Unknown(compute_taint(value)) if isinstance(value, Unknown) else None
+    if isinstance(value, Unknown):
+        return Unknown(compute_taint(value))
+    return None
 
 
 # --- methods of values, by name
@@ -136,7 +138,9 @@ def _evaluate_text_method(m: Machine, function: Ref, arguments: Arguments, node:
     owner = function.owner
     if isinstance(owner, Text):
         return build_text(owner.pieces, owner.taint)
-    return owner if isinstance(owner, Ref) and owner.name == "pickle.dumps()" else None
+    if isinstance(owner, Ref) and owner.name == "pickle.dumps()":
+        return owner
+    return None
 
 
 def _evaluate_template_substitute(
@@ -152,7 +156,9 @@ def _evaluate_template_substitute(
     texts = {
         str(key): text for key, value in named.items() if (text := find_constant_text(value)) is not None
     }
-    return Const(Template(template).safe_substitute(texts)) if len(texts) == len(named) else None
+    if len(texts) == len(named):
+        return Const(Template(template).safe_substitute(texts))
+    return None
 
 
 # --- containers
@@ -223,7 +229,9 @@ def _evaluate_container(m: Machine, function: Ref, arguments: Arguments, node: a
             return Items(list(reversed(items)), "list", not whole)
         if function.name == "sorted":
             folded = fold.compute_call(sorted, [value], arguments.named)
-            return folded if folded is not None else Items(list(items), "list", not whole)
+            if folded is not None:
+                return folded
+            return Items(list(items), "list", not whole)
         return Items(list(items), kind, not whole)
     if function.name in {"iter", "next"}:
         return build_union_of(list_elements(value)[0])
@@ -259,7 +267,10 @@ def _evaluate_enumerate(m: Machine, function: Ref, arguments: Arguments, node: a
     items, whole = list_elements(value)
     if whole and len(items) <= 4096:
         start = arguments.find(1, "start")
-        first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
+        if isinstance(start, Const) and isinstance(start.value, int):
+            first = start.value
+        else:
+            first = 0
         return Items([_build_pair(Const(first + index), item) for index, item in enumerate(items)])
     return Items([_build_pair(Unknown(NAME), build_union_of(items))], "list", more=True)
 
@@ -321,7 +332,9 @@ def _evaluate_path(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
 
 def _evaluate_work_directory(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     directory = m.context.boundary.get_work_path(".")
-    return Const(directory) if function.name == "os.getcwd" else Path((directory,))
+    if function.name == "os.getcwd":
+        return Const(directory)
+    return Path((directory,))
 
 
 def _evaluate_path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -380,7 +393,9 @@ def _normalise_path(m: Machine, value: Value) -> Value:
     pieces = to_pieces(value)
     if len(pieces) == 1 and pieces[0] is not None:
         text = m.context.boundary.get_work_path(pieces[0])
-        return Path((text,), value.taint) if isinstance(value, Path) else Const(text, value.taint)
+        if isinstance(value, Path):
+            return Path((text,), value.taint)
+        return Const(text, value.taint)
     return value
 
 
@@ -396,7 +411,8 @@ def _list_combinations(values: list[Value]) -> list[list[Value]]:
     rows: list[list[Value]] = [[]]
     for value in values:
         rows = [[*row, option] for row in rows for option in list_options(value)]
-        rows = rows if len(rows) <= _MAX_ROWS else [*rows[:_MAX_ROWS], [UNKNOWN]]
+        if len(rows) > _MAX_ROWS:
+            rows = [*rows[:_MAX_ROWS], [UNKNOWN]]
     return rows
 
 
@@ -415,16 +431,16 @@ def split_date_format(template: str) -> list[str | None]:
 
 def _evaluate_date_text(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     template = find_constant_text(arguments.find(0, "format"))
-    return build_text(split_date_format(template), NAME) if template is not None else None
+    if template is not None:
+        return build_text(split_date_format(template), NAME)
+    return None
 
 
 def _evaluate_abspath(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.find(0)
-    return (
-        None
-        if value is None
-        else build_union_of(_normalise_path(m, option) for option in list_options(value))
-    )
+    if value is None:
+        return None
+    return build_union_of(_normalise_path(m, option) for option in list_options(value))
 
 
 def _evaluate_expandvars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -469,7 +485,9 @@ def _evaluate_dirname(m: Machine, function: Ref, arguments: Arguments, node: ast
 def _evaluate_basename(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.find(0)
     text = find_constant_text(value)
-    return Const(posixpath.basename(text)) if text is not None else Unknown(NAME)
+    if text is not None:
+        return Const(posixpath.basename(text))
+    return Unknown(NAME)
 
 
 def _evaluate_split_extension(

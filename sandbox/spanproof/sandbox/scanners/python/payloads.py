@@ -65,9 +65,10 @@ def _handle_code(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Ref) and call.name.startswith("timeit.") and value.name.endswith(_TEXT_METHODS):
         return None
     namespaces = [call.arguments.find(index, name) for index, name in ((1, "globals"), (2, "locals"))]
-    mappings = (
-        [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
-    )
+    if call.name in {"exec", "eval"}:
+        mappings = [one for one in namespaces if isinstance(one, Mapping)]
+    else:
+        mappings = []
     if not mappings:
         return _run_source(call.m, call.name, value, call.node)
     outer = call.m.scope
@@ -157,8 +158,14 @@ def _run_source(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
     return Unknown(value.taint)
 
 
+# Words of code that starts programs.
+_STARTING_WORDS: Final = ("__import__", "popen", "subprocess", "system(")
+
+
 def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
     outer = m.context
+    if any(word in text and word not in m.text for word in _STARTING_WORDS):
+        m.add("exec.dynamic", node, f"{who} runs code whose names are put together")
     if outer.depth >= MAX_NESTING:
         m.add("exec.payload", node, f"{who} runs code hidden {MAX_NESTING} layers deep")
         return UNKNOWN
@@ -185,7 +192,10 @@ def _handle_unpickling(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Ref) and value.name == "pickle.dumps()" and value.owner is not None:
         return evaluate_own_pickle(call.m, value.owner, call.node)
     if isinstance(value, Const) and isinstance(value.value, bytes | str):
-        data = value.value.encode("latin-1", "replace") if isinstance(value.value, str) else value.value
+        if isinstance(value.value, str):
+            data = value.value.encode("latin-1", "replace")
+        else:
+            data = value.value
         names, whole = _list_pickled_names(data)
         if not whole:
             call.add("deserialize.untrusted", f"{call.name} loads a pickle that cannot be read to its end")
@@ -247,7 +257,12 @@ def _handle_argv(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(environment, Mapping):
         m.check_variables(environment.entries.items(), call.name, call.node)
         names = {name for name in environment.entries if isinstance(name, str)}
-        m.context = replace(outer, variables=outer.variables | names, owns_environment=not environment.rest)
+        m.context = replace(
+            outer,
+            variables=outer.variables | names,
+            values={**outer.values, **environment.entries},
+            owns_environment=not environment.rest,
+        )
     try:
         _check_program(call, value)
     finally:

@@ -13,7 +13,7 @@ from typing import Final
 
 from spanproof.sandbox.scanners.python import attributes, fold
 from spanproof.sandbox.scanners.python.machine import Machine, Model
-from spanproof.sandbox.scanners.python.names import normalise_name
+from spanproof.sandbox.scanners.python.names import SINKS, normalise_name
 from spanproof.sandbox.scanners.python.own_modules import check_own_modules
 from spanproof.sandbox.scanners.reader.state import Arguments
 from spanproof.sandbox.scanners.reader.values import (
@@ -54,6 +54,12 @@ def evaluate_mapping_get(m: Machine, function: Ref, arguments: Arguments, node: 
     return build_union(default, build_union_of(owner.rest)) if owner.rest else default
 
 
+def _starts_programs(function: Ref) -> bool:
+    """Whether a function starts programs or runs code."""
+    kinds = {effect.kind for effect in SINKS.get(function.name, ())}
+    return not kinds.isdisjoint({"shell", "argv", "code", "spawn", "spawnv"})
+
+
 def _evaluate_getattr(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     owner, name = arguments.find(0), arguments.find(1)
     if owner is None or name is None:
@@ -62,7 +68,10 @@ def _evaluate_getattr(m: Machine, function: Ref, arguments: Arguments, node: ast
     for option in list_options(name):
         text = find_constant_text(option)
         if text is not None:
-            found.append(attributes.load_attribute(m, owner, text, node))
+            member = attributes.load_attribute(m, owner, text, node)
+            if text not in m.text and isinstance(member, Ref) and _starts_programs(member):
+                m.add("attribute.dynamic", node, f"puts the name {member.name} together")
+            found.append(member)
         elif isinstance(owner, Ref) and owner.name in m.sensitive:
             m.add("attribute.dynamic", node, f"takes an attribute that is not known out of {owner.name}")
             found.append(UNKNOWN)
@@ -97,6 +106,8 @@ def _evaluate_import_module(m: Machine, function: Ref, arguments: Arguments, nod
             found.append(UNKNOWN)
             continue
         check_own_modules(m, text, node)
+        if text not in m.text and text in m.sensitive:
+            m.add("attribute.dynamic", node, f"puts the name {text} together")
         top = text.partition(".")[0]
         plain = function.name == "__import__" and arguments.find(3, "fromlist") is None
         found.append(Ref(normalise_name(top if plain else text)))
@@ -148,7 +159,9 @@ def _evaluate_itemgetter_call(
     m: Machine, function: Ref, arguments: Arguments, node: ast.expr
 ) -> Value | None:
     key, owner = arguments.find(0), arguments.find(1)
-    return None if key is None or owner is None else attributes.load_item(m, owner, key, node)
+    if key is None or owner is None:
+        return None
+    return attributes.load_item(m, owner, key, node)
 
 
 def _evaluate_methodcaller_call(
@@ -172,7 +185,9 @@ def _evaluate_partial(m: Machine, function: Ref, arguments: Arguments, node: ast
 
 def _evaluate_kept_owner(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.find(0)
-    return Ref(f"{function.name}()", CLEAN, value) if value is not None else None
+    if value is not None:
+        return Ref(f"{function.name}()", CLEAN, value)
+    return None
 
 
 def _evaluate_named_tuple(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -193,7 +208,9 @@ def _evaluate_load_module(m: Machine, function: Ref, arguments: Arguments, node:
 
 def _evaluate_dumps(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.find(0)
-    return Ref("pickle.dumps()", CLEAN, value) if value is not None else None
+    if value is not None:
+        return Ref("pickle.dumps()", CLEAN, value)
+    return None
 
 
 def _evaluate_pickle_encoding(
@@ -201,7 +218,9 @@ def _evaluate_pickle_encoding(
 ) -> Value | None:
     """Return a pickle the program made as it is: loading it encoded or compressed gives the same object."""
     value = arguments.find(0)
-    return value if isinstance(value, Ref) and value.name == "pickle.dumps()" else None
+    if isinstance(value, Ref) and value.name == "pickle.dumps()":
+        return value
+    return None
 
 
 def _evaluate_super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -230,7 +249,9 @@ def _evaluate_type(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
 
 def _evaluate_resolve_name(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     text = find_constant_text(arguments.find(0))
-    return None if text is None else Ref(normalise_name(text.replace(":", ".")))
+    if text is None:
+        return None
+    return Ref(normalise_name(text.replace(":", ".")))
 
 
 def _evaluate_entry_point(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:

@@ -20,6 +20,7 @@ from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import normalise_pieces
 from spanproof.sandbox.scanners.reader.state import Arguments, Reader
 from spanproof.sandbox.scanners.reader.values import (
+    NAME,
     Const,
     Items,
     Mapping,
@@ -133,7 +134,9 @@ def check_effects(
 
 def _format_suggestion(word: str, words: Collection[str]) -> str:
     near = difflib.get_close_matches(word, list(words), 1)
-    return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(words))}"
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"known are: {', '.join(sorted(words))}"
 
 
 class Call(NamedTuple, Generic[R]):
@@ -181,6 +184,14 @@ Check = Callable[[Call[Any], Value], Value | None]
 """Judges an effect by one alternative of its argument; gives the call's result where the effect decides."""
 
 
+_IN_PLACE: Final = "in place of "
+
+
+def build_replaced(name: str) -> Value:
+    """Return what a function gets that a program puts in the place of another one."""
+    return Unknown(frozenset({_IN_PLACE + name}))
+
+
 def handle_effects(
     m: Reader,
     function: Ref,
@@ -201,11 +212,17 @@ def handle_effects(
             m.add(effect.keyword, node, message, verdict, policy_line=line)
             continue
         value = _find_argument(m, effect, function, arguments)
+        if isinstance(value, Unknown) and _IN_PLACE + function.name in value.taint:
+            continue  # judged where the function that has its place is called
         check = checks[effect.kind.removesuffix(_OPTIONAL)]
         call = Call(m, function, effect, arguments, node)
-        results = [check(call, option) for option in list_options(value)] if value is not None else []
+        if value is not None:
+            results = [check(call, option) for option in list_options(value)]
+        else:
+            results = []
         decided = [one for one in results if one is not None]
-        result = build_union_of(decided) if decided else result
+        if decided:
+            result = build_union_of(decided)
     return result
 
 
@@ -217,7 +234,9 @@ def _find_argument(m: Reader, effect: Effect, function: Ref, arguments: Argument
     value = arguments.find(effect.position, effect.keyword)
     if effect.kind.endswith(_OPTIONAL):
         is_given = effect.position < len(arguments.positional) or effect.keyword in arguments.named
-        return value if is_given and not (isinstance(value, Const) and value.value is None) else None
+        if is_given and not (isinstance(value, Const) and value.value is None):
+            return value
+        return None
     return m.defaults.get(effect.kind) if value is None else value
 
 
@@ -246,7 +265,9 @@ def record_connection(call: Call[Any], connection: Connection) -> None:
 def _build_path_check(action: Action) -> Check:
     def check(call: Call[Reader], value: Value) -> Value | None:
         call.check_path(action, value)
-        return Ref(f"{call.name}()", FILE) if action is Action.READ else None
+        if action is Action.READ:
+            return Ref(f"{call.name}()", FILE)
+        return None
 
     return check
 
@@ -257,24 +278,39 @@ def _handle_shell(call: Call[Reader], value: Value) -> Value | None:
 
 
 def _handle_variable(call: Call[Reader], value: Value) -> Value | None:
-    return read_variable(call.m, to_whole_text(value), call.name, call.node)
+    held = read_variable(call.m, to_whole_text(value), call.name, call.node)
+    default = call.arguments.find(1, "default") if not isinstance(held, Const) else None
+    return held if default is None else build_union_of([held, default])
 
 
 # Variables that name a folder, which is judged where it is opened.
 _FOLDERS: Final = {name: read_sections("shell")["predefined"][name] for name in ("HOME", "PWD", "TMPDIR")}
 
 
+# Those that name a folder of the program's own, below the work directory.
+_OWN_FOLDERS: Final = frozenset({"DATA_DIR", "INPUT_DIR", "OUTPUT_DIR"})
+
+
 def read_variable(m: Reader, name: str, who: str, node: Any) -> Value:
     """Judge the reading of a variable of the environment, and return what it gives."""
     if m.handle_crossing(m.context.evaluate_variable(name), who, node):
         return Unknown(ENVIRONMENT)
-    folder = _FOLDERS.get(name) if name not in m.context.variables else None
-    return Const(folder) if folder is not None else Unknown(frozenset())
+    own = m.context.values.get(name)
+    if own is not None and name in m.context.variables:
+        return own
+    outer: Value = Unknown(frozenset())
+    if name in _FOLDERS and name not in m.context.variables:
+        outer = Const(_FOLDERS[name])
+    elif name in _OWN_FOLDERS and name not in m.context.variables:
+        outer = build_text((m.context.boundary.get_work_path("."), "/", None), NAME)
+    return build_union_of([own, outer]) if own is not None else outer
 
 
 def _handle_all_variables(call: Call[Reader], value: Value) -> Value | None:
     variables = Unknown(ENVIRONMENT if call.m.handle_environment_read(call.name, call.node) else frozenset())
-    return Mapping({}, [variables]) if call.name == "os.environ.copy" else variables
+    if call.name == "os.environ.copy":
+        return Mapping({}, [variables])
+    return variables
 
 
 def _handle_database_file(call: Call[Reader], value: Value) -> Value | None:

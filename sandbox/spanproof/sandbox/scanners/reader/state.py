@@ -419,7 +419,10 @@ class Reader(Reporter):
 
     def check_host(self, value: Value, port: Value | None, who: str, node: Any) -> None:
         """Hold a host, in each of its alternatives, against the boundary."""
-        number = port.value if isinstance(port, Const) and isinstance(port.value, int) else None
+        if isinstance(port, Const) and isinstance(port.value, int):
+            number = port.value
+        else:
+            number = None
         for option in list_options(value):
             if isinstance(option, Items) and option.items:
                 self.check_host(option.items[0], port, who, node)
@@ -508,7 +511,9 @@ def _format_word(pieces: Pieces) -> str:
 
 def _build_single_cover(values: Iterable[Value]) -> Value:
     joined = build_union_of(values)
-    return build_cover(list(joined.options)) if isinstance(joined, OneOf) else joined
+    if isinstance(joined, OneOf):
+        return build_cover(list(joined.options))
+    return joined
 
 
 def _add_unknown_to_entry(table: dict[Any, Value], key: object) -> None:

@@ -56,7 +56,10 @@ def _handle_read(shell: Shell, program: str, arguments: list[Words], stdin: Stre
         name = find_known_text(word)
         if name is not None:
             is_last = index == len(names) - 1
-            fields = lines if len(names) == 1 else _build_field_values(shell, lines, index, is_last=is_last)
+            if len(names) == 1:
+                fields = lines
+            else:
+                fields = _build_field_values(shell, lines, index, is_last=is_last)
             shell.state.variables[name] = fields or HOLE
             if stdin.origin:
                 shell.state.origins[name] = stdin.origin
@@ -139,7 +142,10 @@ def _handle_hook(shell: Shell, program: str, arguments: list[Words], stdin: Stre
             (text for one in reversed(arguments) if (text := find_known_text(one)) and text[0] != "-"),
             "MAPFILE",
         )
-        shell.state.variables[name] = HOLE
+        lines = list_bounded_texts(
+            (line for pieces in stdin.words for line in _split_lines(pieces)), MAX_ALTERNATIVES
+        )
+        shell.state.variables[name] = lines or HOLE
         if stdin.origin:
             shell.state.origins[name] = stdin.origin
     return NOTHING

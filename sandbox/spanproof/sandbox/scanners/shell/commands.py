@@ -57,9 +57,8 @@ def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> St
         if child.type == "variable_assignment":
             assignments.append(child)
         elif child.type == "herestring_redirect":
-            stdin = (
-                Stream(shell.words.evaluate_word(child.named_children[0])) if child.named_children else stdin
-            )
+            if child.named_children:
+                stdin = Stream(shell.words.evaluate_word(child.named_children[0]))
         elif child.type == "file_redirect":
             stdin = _handle_redirect(shell, child) or stdin
         elif child.type != "comment":
@@ -67,13 +66,12 @@ def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> St
     if fields and _DROPPED_DASH.match(shell.script.data, node.end_byte):
         fields.append((("-",),))
     origins = _list_origins(shell, node) | shell.substituted_from
-    for assignment in assignments:
-        _add_variable(shell, assignment, keep=name_node is None)
+    assigned = dict(_add_variable(shell, assignment, keep=name_node is None) for assignment in assignments)
     if not fields:
         return NOTHING
     stream = Stream(stdin.words, stdin.origin | origins)
     outer = shell.assigned
-    shell.assigned = outer | {shell.words.get_text(one).partition("=")[0] for one in assignments}
+    shell.assigned = outer | assigned
     try:
         return _run_with_separators(shell, fields, assignments, stream, node)
     finally:
@@ -169,13 +167,22 @@ def _handle_redirected(shell: Shell, node: Node, stdin: Stream) -> Stream:
         shell.add("resource.endless", node, "writes to a file without an end")
     if follow is not None:
         return shell.run(follow, written)
-    return NOTHING if outputs else written
+    return NOTHING if any(map(_takes_output, outputs)) else written
+
+
+def _takes_output(redirect: Node) -> bool:
+    """Whether a redirection writes the output of a command to its file, not what it reports as errors."""
+    descriptor = redirect.child_by_field_name("descriptor")
+    return descriptor is None or descriptor.text != b"2"
 
 
 def _record_written(shell: Shell, redirect: Node, written: Stream) -> None:
     """Note what a redirection writes to its file, where that is known."""
     destinations = redirect.children_by_field_name("destination")
-    path = shell.find_path(shell.words.evaluate_word(destinations[0])) if len(destinations) == 1 else None
+    if len(destinations) == 1:
+        path = shell.find_path(shell.words.evaluate_word(destinations[0]))
+    else:
+        path = None
     text = find_known_text(written.words)
     files = shell.context.own_files
     operator = redirect.children[0].type
@@ -238,10 +245,11 @@ def _handle_assignment(shell: Shell, node: Node, stdin: Stream) -> Stream:
     return NOTHING
 
 
-def _add_variable(shell: Shell, node: Node, *, keep: bool) -> None:
+def _add_variable(shell: Shell, node: Node, *, keep: bool) -> tuple[str, Words]:
+    """Set a variable, which is kept unless it is set for one command; return its name and value."""
     name_node = node.child_by_field_name("name")
     if name_node is None:
-        return
+        return "", HOLE
     shell.substituted_from = frozenset()
     value_node = node.child_by_field_name("value")
     value = _read_value(shell, value_node)
@@ -263,6 +271,7 @@ def _add_variable(shell: Shell, node: Node, *, keep: bool) -> None:
         if shell.substituted_from:
             shell.state.origins[name] = shell.substituted_from
     programs.check_assigned(shell, name, value, node)
+    return name, value
 
 
 def _write_items(shell: Shell, name: str, target: Node, value_node: Node | None, value: Words) -> None:
@@ -306,7 +315,9 @@ def _read_items(shell: Shell, array: Node) -> list[tuple[str | None, Words]]:
 def _without_subscript(pieces: Pieces) -> Pieces:
     """Return the value in `[key]=value`, where the key is not known."""
     at = next((at for at, piece in enumerate(pieces) if piece is not None and "]=" in piece), None)
-    return pieces if at is None else ((pieces[at] or "").partition("]=")[2], *pieces[at + 1 :])
+    if at is None:
+        return pieces
+    return ((pieces[at] or "").partition("]=")[2], *pieces[at + 1 :])
 
 
 def _read_value(shell: Shell, node: Node | None) -> Words:
@@ -349,7 +360,10 @@ def _check_reference(shell: Shell, node: Node) -> None:
     """Judge `declare -n name=VARIABLE`: reading the one reads the other."""
     shell.add("command.dynamic", node, "makes a variable that is another by name")
     for child in node.named_children:
-        value = child.child_by_field_name("value") if child.type == "variable_assignment" else None
+        if child.type == "variable_assignment":
+            value = child.child_by_field_name("value")
+        else:
+            value = None
         name = find_known_text(shell.words.evaluate_word(value)) if value is not None else None
         if name is not None:
             shell.check_variable(name, node)
@@ -443,10 +457,26 @@ def _handle_for(shell: Shell, node: Node, stdin: Stream) -> Stream:
         values.extend(shell.words.list_fields(value))
     if not values and shell.state.positional:
         values = list(shell.state.positional)
+    text = shell.words.get_text(node)
+    adds = _ACCUMULATES.search(text) is not None and not _LEAVES_LOOP.search(text)
+    if variable is not None and adds and 1 < len(values) <= _MOST_TURNS:
+        written: list[Stream] = []
+        for turn in values:
+            shell.state.variables[shell.words.get_text(variable)] = turn
+            written.append(_run_body(shell, node, stdin))
+        return build_joined_stream(written)
     if variable is not None:
         word = list_bounded_texts((pieces for one in values for pieces in one), MAX_ALTERNATIVES) or HOLE
         shell.state.variables[shell.words.get_text(variable)] = word
     return shell.read_repeatedly(lambda: _run_body(shell, node, stdin), node)
+
+
+# Turns that a loop is followed through one by one, where each adds to a variable and none is left early.
+_MOST_TURNS: Final = 8
+_ACCUMULATES: Final = re.compile(r"\b(\w{1,40})=[^\n;]{0,80}?\$\{?\1\b")
+_LEAVES_LOOP: Final = re.compile(
+    r"\b(?:break|continue|return|exit|while|until)\b|\bfor\b.*\bfor\b", re.DOTALL
+)
 
 
 def _handle_counting_for(shell: Shell, node: Node, stdin: Stream) -> Stream:

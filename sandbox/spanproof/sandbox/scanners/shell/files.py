@@ -36,7 +36,9 @@ from spanproof.sandbox.scanners.shell.words import decode_escapes
 from spanproof.sandbox.words import split_words
 
 _ENCODED = frozenset({"encoded"})
-_FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.\d{0,4})?)([sdbqxofegcXuiq%])")
+_FORMAT = re.compile(r"%(?:[-+ 0#]*\d{0,4}(?:\.(\d{0,4}))?)([sdbqxofegcXuiq%])")
+# Times that `printf` goes through its format, once for all values that it takes.
+_MOST_ROUNDS: Final = 32
 
 
 class _Command(NamedTuple):
@@ -121,18 +123,35 @@ def _compute_printf(command: _Command) -> Stream:
     if template is None:
         return Stream(HOLE, command.stdin.origin)
     values = list(command.operands[1:])
+    parts = _compute_format_round(template, values)
+    for _ in range(_MOST_ROUNDS):
+        before = len(values)
+        if not values:
+            break
+        parts += _compute_format_round(template, values)
+        if len(values) == before:
+            values.clear()  # a format that takes none is written once
+            break
+    return Stream(build_joined_word([*parts, HOLE] if values else parts), command.stdin.origin)
+
+
+def _compute_format_round(template: str, values: list[Words]) -> list[Words]:
+    """Return what one round through a format writes; the values that it takes are taken out."""
     parts: list[Words] = []
     at = 0
     for found in _FORMAT.finditer(template):
         parts.append(((decode_escapes(template[at : found.start()]),),))
         at = found.end()
-        if found[1] == "%":
+        if found[2] == "%":
             parts.append((("%",),))
-        else:
-            value = values.pop(0) if values else (("",),)
-            parts.append(_decode_escapes(value) if found[1] == "b" else value)
+            continue
+        value = values.pop(0) if values else (("",),)
+        text = find_known_text(value)
+        if found[1] is not None and found[2] == "s":
+            value = HOLE if text is None else ((text[: int(found[1] or 0)],),)
+        parts.append(_decode_escapes(value) if found[2] == "b" else value)
     parts.append(((decode_escapes(template[at:]),),))
-    return Stream(build_joined_word(parts), command.stdin.origin)
+    return parts
 
 
 def _compute_directory(command: _Command) -> Stream | None:
@@ -141,6 +160,8 @@ def _compute_directory(command: _Command) -> Stream | None:
     text = find_known_text(command.operands[0])
     if text is None:
         return Stream(HOLE)
+    if text in {".", ".."}:
+        return Stream(((".." if text == "." else "../..",),))  # `$PWD` is `.`
     return Stream(((text.rpartition("/")[0] or ".",),))
 
 
@@ -159,7 +180,10 @@ def _compute_encoding(command: _Command) -> Stream | None:
     try:
         data = text.encode("utf-8", "surrogateescape")
         if command.program == "xxd":
-            result = binascii.unhexlify(re.sub(rb"\s", b"", data)) if decodes else binascii.hexlify(data)
+            if decodes:
+                result = binascii.unhexlify(re.sub(rb"\s", b"", data))
+            else:
+                result = binascii.hexlify(data)
         elif command.program == "base32":
             result = base64.b32decode(data.strip()) if decodes else base64.b32encode(data)
         else:
@@ -171,7 +195,7 @@ def _compute_encoding(command: _Command) -> Stream | None:
     return Stream(((result.decode("utf-8", "replace"),),), origin)
 
 
-def _compute_translated(command: _Command) -> Stream | None:
+def _compute_tr_output(command: _Command) -> Stream | None:
     text = find_known_text(command.stdin.words)
     if text is None:
         return None
@@ -224,7 +248,7 @@ _OUTPUTS: Final[dict[str, Callable[[_Command], Stream | None]]] = {
     **dict.fromkeys(("base64", "base32", "xxd", "basenc"), _compute_encoding),
     **dict.fromkeys(("gunzip", "zcat", "gzip", "xz", "unxz", "bunzip2"), _compute_compressed),
     "rev": _compute_reversed,
-    "tr": _compute_translated,
+    "tr": _compute_tr_output,
 }
 
 _FILE: Final = frozenset({"file"})
@@ -234,8 +258,8 @@ _JQ_READS = re.compile(
     r"\$ENV\b|(?<![\w.\"$])env\b(?!\s*+:)|\bstrenv\b|\benvsubst\b|\bload(?:_str|_\w+)?\s*\("
 )
 
-# One variable by its name; the function `env` gives all of them.
-_JQ_VARIABLE = re.compile(r"""\$ENV(?:\.(\w++)|\["(\w++)"\])""")
+# One variable by its name; `$ENV` or `env` alone gives all of them.
+_JQ_VARIABLE = re.compile(r"""(?:\$ENV|(?<![\w.\"$])env)(?:\.(\w++)|\["(\w++)"\])(?!\s*+\()""")
 
 
 def handle_operands(
@@ -343,12 +367,20 @@ def _handle_program_text(
         check_awk(shell, text, arguments, node)
     elif program == "sed":
         check_sed(shell, text, node)
-    elif _JQ_READS.search(_JQ_VARIABLE.sub("", text)):
-        shell.handle_environment_read(program, node)
     else:
-        for found in _JQ_VARIABLE.finditer(text):
-            shell.handle_crossing(shell.context.evaluate_variable(found[1] or found[2]), program, node)
+        _check_jq(shell, program, text, node)
     return texts, operands
+
+
+def _check_jq(shell: Shell, program: str, text: str, node: Node) -> None:
+    """Judge the variables of the environment that a program text of jq reads."""
+    if _JQ_READS.search(_JQ_VARIABLE.sub("", text)):
+        shell.handle_environment_read(program, node)
+        return
+    for found in _JQ_VARIABLE.finditer(text):
+        name = found[1] or found[2]
+        if name not in shell.state.variables and name not in shell.assigned:
+            shell.handle_crossing(shell.context.evaluate_variable(name), program, node)
 
 
 _FROM_FILE: Final = re.compile(r"-f|-[a-zA-Z]*f$|--(?:from-)?file\b")

@@ -349,6 +349,8 @@ def _check_reaches(shell: Shell, program: str, reaches: Iterator[Reach], node: N
         if reach.target is None:
             shell.add("exec.dynamic", node, f"{program} opens or runs what is not known")
         elif reach.action is None:
+            if program == "sed":
+                shell.add("exec.dynamic", node, "sed runs a command, which edits no text")
             run_text(shell, reach.target, f"{program} runs a command: ", node)
         elif reach.target not in {"", "-"}:
             shell.check_path(reach.action, (normalise_pieces((reach.target, *reach.rest)),), program, node)
@@ -422,7 +424,10 @@ def _find_followed(first: str | None, rest: Sequence[str | None]) -> str | None:
 
 def _list_joined(code: str, redirected: re.Match[str]) -> list[str | None]:
     """Return the numbers of the texts that make the name of a file; None for each part that is none."""
-    joined = _AWK_JOINED_ALONE.match(code, redirected.end()) if redirected[3] is None else None
+    if redirected[3] is None:
+        joined = _AWK_JOINED_ALONE.match(code, redirected.end())
+    else:
+        joined = None
     if joined is None:
         return [redirected[3]]
     return [number or None for number in _AWK_PART.findall(joined[1] or joined[2])]
@@ -469,7 +474,8 @@ def _iter_redirected(pattern: re.Pattern[str], code: str) -> Iterator[re.Match[s
             depth = 0
         elif depth >= 0 and found[2]:
             depth += {"(": 1, ")": -1}.get(found[2], 0)
-            depth = -1 if depth == 0 and found[2] in ";}\n" else depth
+            if depth == 0 and found[2] in ";}\n":
+                depth = -1
         elif depth == 0:
             yield found
             depth = -1

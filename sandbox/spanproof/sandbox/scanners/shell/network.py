@@ -120,8 +120,10 @@ def _check_option(shell: Shell, program: str, option: str, value: Words, node: N
     elif role == "route":
         for pieces in value:
             end = (pieces[-1] or "").split(":")
-            host = end[-2] if option == "--connect-to" and len(end) > 1 else end[-1]
-            _check_host(shell, ((host or None, ),), program, node)  # fmt: skip
+            is_pair = option == "--connect-to" and len(end) > 1
+            host, port = (end[-2], end[-1]) if is_pair else (end[-1], "")
+            number = int(port) if port.isdecimal() else None
+            _check_host(shell, ((host or None, ),), program, node, number)  # fmt: skip
     elif role in {"read", "write"}:
         shell.check_path(Action(role), value, program, node)
     elif option not in {"-e", "--referer"}:

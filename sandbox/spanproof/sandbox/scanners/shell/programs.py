@@ -289,11 +289,11 @@ def _handle_env(shell: Shell, program: str, arguments: list[Words], stdin: Strea
     options = arguments[: len(arguments) - len(rest)]
     for one in options:
         shell.check_literals(one, "env", node)
-    names: set[str] = set()
+    names: dict[str, Words] = {}
     while rest and "=" in (text := find_known_text(rest[0]) or ""):
         name, _, value = text.partition("=")
         check_assigned(shell, name, ((value,),), node)
-        names.add(name)
+        names[name] = ((value,),)
         rest = rest[1:]
     outer = shell.assigned, shell.clears_environment
     shell.assigned = shell.assigned | names
@@ -396,7 +396,10 @@ def _build_found_path(pieces: Pieces) -> Pieces:
 def _handle_sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     arguments = without_text_options(program, arguments)
     operands, _ = split_options(arguments, "c" if program == "duckdb" else "")
-    files = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
+    if operands:
+        files = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}]
+    else:
+        files = []
     if files:
         shell.check_path(Action.WRITE, tuple(files), program, node)
         database = Connection(Database.FILE, file=find_known_text(tuple(files)) or "")
@@ -490,7 +493,10 @@ def _check_git_setting(shell: Shell, setting: Words, node: Node) -> None:
         elif "proxy" in name.lower():
             network.check_url(shell, ((value, *pieces[1:]),), "git", node)
         else:
-            target = name.partition(".")[2].rpartition(".")[0] if "insteadof" in name.lower() else value
+            if "insteadof" in name.lower():
+                target = name.partition(".")[2].rpartition(".")[0]
+            else:
+                target = value
             shell.check_literals(((target, *pieces[1:]),), "git", node)
 
 
@@ -535,9 +541,9 @@ def _handle_arithmetic(
 ) -> Stream:
     for one in arguments:
         shell.run_subscripts(one, node)
-    return (
-        _handle_other_program(shell, program, arguments, node) if program not in OPERANDS else UNKNOWN_STREAM
-    )
+    if program not in OPERANDS:
+        return _handle_other_program(shell, program, arguments, node)
+    return UNKNOWN_STREAM
 
 
 def _check_unknown_program(shell: Shell, head: Words, arguments: list[Words], node: Node) -> None:

@@ -22,6 +22,7 @@ from spanproof.sandbox.scanners.context import Context
 from spanproof.sandbox.scanners.model import Verdict
 from spanproof.sandbox.scanners.pieces import find_place, normalise_pieces
 from spanproof.sandbox.scanners.reader.state import Reporter
+from spanproof.sandbox.scanners.reader.values import CLEAN, build_text, build_union_of
 from spanproof.sandbox.scanners.shell.catalogue import SECRET_NAME, SET_BY_SHELL
 from spanproof.sandbox.scanners.shell.state import (
     EMPTY,
@@ -105,7 +106,9 @@ def _parse_script(data: bytes) -> Node:
 def _format_braces(found: re.Match[str]) -> str:
     """Return the words of a brace expansion, in as many characters, so that places stay."""
     inner = found[2]
-    return f"{found[1]} {inner.replace(',', ' ')} " if "," in inner else found[0]
+    if "," in inner:
+        return f"{found[1]} {inner.replace(',', ' ')} "
+    return found[0]
 
 
 # What precedes a path or URL within a word: `--file=`, `of=`, `@`, `-I`.
@@ -159,7 +162,7 @@ class Shell(Reporter):
         self.substituted_from: frozenset[str] = frozenset()
 
         # Variables that are set for the command at hand alone.
-        self.assigned: set[str] = set()
+        self.assigned: dict[str, Words] = {}
         # Whether the command at hand has no other variables: `env -i`.
         self.clears_environment = False
         self._commands = 0
@@ -185,7 +188,9 @@ class Shell(Reporter):
     def build_nested_context(self, node: Node, origin: str) -> Context:
         """Return the context of a program that the script runs: it has the variables that the script sets."""
         context = self.context.build_nested(self.get_place(node), origin)
-        context.variables.update(self.state.variables, self.assigned)
+        for name, word in (self.state.variables | self.assigned).items():
+            context.variables.add(name)
+            context.values[name] = build_union_of(build_text(pieces, CLEAN) for pieces in word)
         return replace(context, owns_environment=context.owns_environment or self.clears_environment)
 
     def run(self, node: Node, stdin: Stream) -> Stream:
@@ -246,17 +251,24 @@ class Shell(Reporter):
     def find_path(self, word: Words) -> str | None:
         """Return the absolute path that a word names; None where it is not known."""
         text = find_known_text(word)
-        return None if text is None else self.context.boundary.get_work_path(text)
+        if text is None:
+            return None
+        return self.context.boundary.get_work_path(text)
 
     def find_own_text(self, word: Words) -> str | None:
         """Return the text of a file that the script has written itself; None where that is not known."""
         path = self.find_path(word)
-        return None if path is None else self.context.own_files.find_text(path)
+        if path is None:
+            return None
+        return self.context.own_files.find_text(path)
 
     def add_unread_script(self, word: Words, program: str, node: Node) -> None:
         """Report that a program runs a script of which the snippet does not show what it holds then."""
         is_written = self.find_path(word) in self.context.own_files.list_written()
-        why = "may have changed since the snippet wrote it" if is_written else "is not in the snippet"
+        if is_written:
+            why = "may have changed since the snippet wrote it"
+        else:
+            why = "is not in the snippet"
         self.add("exec.dynamic", node, f"{program} runs a script that {why}")
 
     def _check_in_directories(self, action: Action, pieces: Pieces, who: str, node: Node) -> None:
@@ -449,4 +461,6 @@ def _covers_call(wide: Call, arguments: list[Words], state: State) -> bool:
 
 def _without_newline(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
     last = pieces[-1]
-    return normalise_pieces([*pieces[:-1], last.rstrip("\n")]) if last is not None else pieces
+    if last is not None:
+        return normalise_pieces([*pieces[:-1], last.rstrip("\n")])
+    return pieces

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from tree_sitter import Node
@@ -166,13 +166,19 @@ class Expander:
         if not names:
             return HOLE
         name = self.get_text(names[0])
+        if key == "*":
+            items = [self.state.variables.get(f"{name}[{at}]") for at in range(_MAX_FIELDS)]
+            known = [item for item in items if item is not None]
+            return self._build_joined_items(known) if known else self.evaluate_variable(name, node)
         held = self.state.variables.get(f"{name}[{key}]") if key is not None else None
         return held or self.evaluate_variable(name, node)
 
     def find_subscript(self, node: Node) -> str | None:
         """Return the key in a subscript, where it is known."""
         index = node.child_by_field_name("index")
-        return find_known_text(self.evaluate_word(index)) if index is not None else None
+        if index is not None:
+            return find_known_text(self.evaluate_word(index))
+        return None
 
     def _evaluate_modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
         operator = raw[2 + len(name) :].rstrip("}")
@@ -204,7 +210,9 @@ class Expander:
         value = self.state.variables.get(name) or _PREDEFINED.get(name)
         if value is not None:
             # It may be set on some ways through the script only.
-            return value if operator == "?" else build_alternatives(value, default)
+            if operator == "?":
+                return value
+            return build_alternatives(value, default)
         argument = self._evaluate_positional(name) if name.isdigit() else HOLE
         if find_known_text(argument):
             return argument
@@ -240,13 +248,19 @@ class Expander:
         if positional is None:
             return HOLE
         if name in {"@", "*"}:
-            return (
-                build_joined_word([part for one in positional for part in (one, ((" ",),))][:-1])
-                if positional
-                else EMPTY
-            )
+            return self._build_joined_items(positional)
         index = int(name) - 1
         return positional[index] if index < len(positional) else EMPTY
+
+    def _build_joined_items(self, items: Sequence[Words]) -> Words:
+        """Return what `"$*"` gives: the items, with the first character of `IFS` between them."""
+        separator = tuple(
+            pieces if pieces[0] is None else (pieces[0][:1],)
+            for pieces in self.state.variables.get("IFS", ((" ",),))
+        )
+        return (
+            build_joined_word([part for one in items for part in (one, separator)][:-1]) if items else EMPTY
+        )
 
     def _run_substitutions(self, node: Node) -> None:
         pending = [node]
@@ -294,6 +308,9 @@ def _split_braces(word: Words) -> list[Words]:
     if text is None or found is None:
         return [word]
     span = _RANGE.match(found[1])
+    if span is not None and found.span() == (0, len(text)):
+        numbers = _build_range(span[1], span[2])
+        return [((str(number),),) for number in numbers] or [word]
     if span is not None and not text.startswith("{"):
         return [((text[: found.start()] + ENTRY + text[found.end() :],),)]
     if span is not None or "," not in found[1]:
@@ -305,6 +322,14 @@ def _split_braces(word: Words) -> list[Words]:
     return _list_bounded_fields(
         [inner for one in _list_bounded_fields(fields) for inner in _split_braces(one)]
     )
+
+
+def _build_range(first: str, last: str) -> range:
+    """Return the numbers of `{1..3}`; none where they are letters, or too many."""
+    if not (first.lstrip("-").isdigit() and last.lstrip("-").isdigit()):
+        return range(0)
+    numbers = range(int(first), int(last) + 1)
+    return numbers if len(numbers) <= _MAX_FIELDS else range(0)
 
 
 def _split_fields(word: Words) -> list[Words]:
@@ -344,7 +369,8 @@ def _compute_slice(value: Words, operator: str) -> Words:
     if text is None or not all(_NUMBER.match(number) for number in numbers):
         return HOLE
     start = int(numbers[0])
-    start = max(len(text) + start, 0) if start < 0 else start
+    if start < 0:
+        start = max(len(text) + start, 0)
     if len(numbers) == 1:
         return ((text[start:],),)
     length = int(numbers[1])
@@ -401,7 +427,9 @@ def _compute_cut(text: str, pattern: str, operator: str) -> str | None:
     if literal and not any(one in literal for one in "*?["):
         if literal != pattern:
             return _get_rest_beyond(text, literal, is_start=is_start, is_longest=is_longest)
-        return text.removeprefix(pattern) if is_start else text.removesuffix(pattern)
+        if is_start:
+            return text.removeprefix(pattern)
+        return text.removesuffix(pattern)
     if len(text) > _MAX_CUT:
         return None
     matches = re.compile(fnmatch.translate(pattern)).match
