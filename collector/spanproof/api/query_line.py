@@ -160,4 +160,6 @@ def format_list_command(parameters: Parameters) -> str:
 
 def _format_window(hours: float) -> str:
     """Return a window as the command line takes it: in whole hours, else in minutes."""
-    return f"{hours:.0f}h" if hours.is_integer() else f"{max(1, round(hours * 60))}m"
+    if hours.is_integer():
+        return f"{hours:.0f}h"
+    return f"{max(1, round(hours * 60))}m"

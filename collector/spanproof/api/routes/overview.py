@@ -84,7 +84,10 @@ def usage(
     chosen = replace(chosen, since_ns=start)
     # Which layer is in a state is found row by row; only what fails is counted.
     is_counted = layer is None or state in (None, State.FAIL)
-    points = store.browse.list_usage_points(chosen, start_ns=start, bucket_ns=bucket) if is_counted else []
+    if is_counted:
+        points = store.browse.list_usage_points(chosen, start_ns=start, bucket_ns=bucket)
+    else:
+        points = []
     shares = store.browse.list_usage_shares(chosen) if by_model else []
     return models.Usage(
         start_ns=start,
@@ -182,7 +185,9 @@ def timelines(
 
 def _count_outcomes(rate: models.Rate | None) -> int:
     """Return the verdicts that a layer gave or could not give."""
-    return rate.passed + rate.failed + rate.errored + rate.skipped + rate.open if rate else 0
+    if rate:
+        return rate.passed + rate.failed + rate.errored + rate.skipped + rate.open
+    return 0
 
 
 def build_summary(layers: Mapping[Layer, models.Rate], hours: float) -> tuple[State, str]:

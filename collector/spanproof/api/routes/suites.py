@@ -521,7 +521,9 @@ def describe_status(state: State, status: CaseStatus) -> str:
 
 def find_frozen_reference(suite: str, case: CaseRow) -> str | None:
     """Return what names the frozen run of a case; None where people wrote it."""
-    return build_frozen_reference(suite, case.id) if case.trace_id else None
+    if case.trace_id:
+        return build_frozen_reference(suite, case.id)
+    return None
 
 
 def find_cell_reference(experiment: str, case: str, cell: Cell | None) -> str | None:
@@ -543,7 +545,10 @@ def _add_addresses(
     base = names.index(baseline) if baseline in names else None
     addressed: list[Cell | None] = []
     for index, (cell, reference) in enumerate(zip(cells, references, strict=True)):
-        before = frozen if base is None or base == index else references[base]
+        if base is None or base == index:
+            before = frozen
+        else:
+            before = references[base]
         if cell is not None and reference is not None:
             cell = cell.model_copy(update={"beside": build_run_address(before, reference)})
         addressed.append(cell)
@@ -568,7 +573,10 @@ def build_column(
     now = build_baseline(experiment.name, found)
     rates = now.rates
     interval = compute_wilson_interval(sum(rates.values()), len(rates))
-    compared = None if base is None else compare_rates(rates, base.rates, now.open_shares, base.open_shares)
+    if base is None:
+        compared = None
+    else:
+        compared = compare_rates(rates, base.rates, now.open_shares, base.open_shares)
     low, high = (interval.low, interval.high) if interval else (None, None)
     states = [get_case_state(result) for result in found.values()]
     return Column(

@@ -103,7 +103,10 @@ def export(
 ) -> Response:
     """Return the traces of a list as a file, a row for each run."""
     listing = TraceListing(store, chosen, order, (layer, [state]) if layer and state else None)
-    content = encode_csv(listing, limit) if format == "csv" else encode_parquet(listing, limit)
+    if format == "csv":
+        content = encode_csv(listing, limit)
+    else:
+        content = encode_parquet(listing, limit)
     name = f'attachment; filename="traces.{format}"'
     return Response(content, media_type=_FORMATS[format], headers={"content-disposition": name})
 
