@@ -76,3 +76,27 @@ def test_rates_are_counted_within_and_by_an_attribute(filtered: TestClient) -> N
     (within,) = rates("agent", where="attribute:tenant.id=acme").values()
     assert within == (1, 0)
     assert set(rates("session", where="user=u-globex")) == {"s2"}
+
+
+def test_a_query_line_finds_the_same_as_its_parameters(filtered: TestClient) -> None:
+    found = filtered.get("/api/v1/traces", params={"q": "session:s1 since:366d"}).json()
+    assert [row["trace_id"] for row in found["traces"]] == [WRONG]
+    assert found["command"] == "spanproof traces --since 8784h --where session=s1"
+    usage = filtered.get("/api/v1/usage", params={"q": "session:s1", "hours": YEARS}).json()
+    assert sum(point["traces"] for point in usage["points"]) == 1
+
+
+def test_a_line_goes_before_parameters_of_the_same_name(filtered: TestClient) -> None:
+    params = {"q": "user:u-acme since:1h", "hours": YEARS}
+    assert "--since 1h" in filtered.get("/api/v1/traces", params=params).json()["command"]
+
+
+def test_a_line_that_cannot_be_read_is_refused(filtered: TestClient) -> None:
+    answer = filtered.get("/api/v1/traces", params={"q": "state:red"})
+    assert answer.status_code == 422
+    assert "state:red names no state" in answer.json()["detail"]
+
+
+def test_the_states_of_one_layer_are_not_counted_over_time(filtered: TestClient) -> None:
+    params = {"q": "state:open layer:groundedness", "hours": YEARS}
+    assert filtered.get("/api/v1/usage", params=params).json()["points"] == []

@@ -38,7 +38,11 @@ def test_a_row_has_the_task_and_the_answer_of_its_runs(app):
 
 def test_words_choose_traces_and_an_unknown_one_chooses_none(app):
     assert len(app.get("/api/v1/traces?text=TEA").json()["traces"]) == 4
-    assert app.get("/api/v1/traces?text=nosuchword").json() == {"traces": [], "next": None}
+    assert app.get("/api/v1/traces?text=nosuchword").json() == {
+        "traces": [],
+        "next": None,
+        "command": "spanproof traces --text nosuchword",
+    }
     assert app.get("/api/v1/traces?text=").status_code == 400
 
 

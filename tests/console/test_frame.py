@@ -120,6 +120,23 @@ def test_the_finder_finds_cases_traces_experiments_and_commands(open_page):
     page.locator(".help").wait_for()
 
 
+def test_the_finder_names_what_it_could_not_search(open_page):
+    page = open_page("/settings")
+
+    def break_suites(route):
+        route.fulfill(status=503, json={"detail": "the disk is full"})
+
+    def refuse_experiments(route):
+        route.fulfill(status=403, json={"detail": "this token reads one project alone"})
+
+    page.route("**/api/v1/suites", break_suites)
+    page.route("**/api/v1/experiments", refuse_experiments)
+    page.keyboard.press("Control+k")
+    page.get_by_role("alert").get_by_text("suites are not searched: the disk is full").wait_for()
+    # What a reader of one project may not see is no fault.
+    assert "experiments" not in page.get_by_role("alert").inner_text()
+
+
 def test_the_window_is_in_the_address_of_every_page(open_page):
     page = open_page(f"/failures?{YEAR}")
     page.get_by_label("Time range").select_option("720")

@@ -108,27 +108,23 @@ def test_what_errored_is_a_part_of_every_bar(open_page):
     assert "✓" not in page.locator(".charts").inner_text()
 
 
-@pytest.mark.parametrize(
-    ("left", "sentence"),
-    [
-        ({"errored", "open"}, "! No run failed in the last year, and 1 errored on execution"),
-        ({"open"}, "? No run failed in the last year, and"),
-        (set(), "✓ No run failed in the last year"),
-    ],
-)
-def test_the_overview_is_in_its_gravest_state(open_page, left, sentence):
+@pytest.mark.parametrize(("state", "mark"), [("errored", "!"), ("open", "?"), ("pass", "✓")])
+def test_the_overview_is_in_its_gravest_state(open_page, state, mark):
     page = open_page("/settings")
-
-    def answer(route):
-        found = route.fetch().json()
-        for rate in found["layers"].values():
-            rate |= {"failed": 0, "rate": 0.0} | dict.fromkeys({"errored", "open"} - left, 0)
-        route.fulfill(json=found)
-
-    page.route("**/api/v1/overview?*", answer)
+    gravest = {"state": state, "sentence": "No run failed in the last year"}
+    page.route("**/api/v1/overview?*", lambda route: route.fulfill(json=route.fetch().json() | gravest))
     page.goto(f"{page.url.partition('/settings')[0]}/?{YEAR}")
-    page.get_by_role("heading", name=sentence).wait_for()
-    assert page.title().startswith(f"{sentence[0]} ")
+    page.get_by_role("heading", name=f"{mark} No run failed in the last year").wait_for()
+    assert page.title().startswith(f"{mark} ")
+    assert colour_of(page.locator("h1 .verdict")) == colour_named(page, state)
+
+
+def test_what_an_evaluator_did_not_read_is_emphasised(open_page):
+    for path in (f"/traces/{OPEN}", f"/review?{YEAR}&layer=groundedness", "/traces?q=state:open"):
+        page = open_page(path)
+        words = page.locator("em", has_text="sold").first
+        words.wait_for()
+        assert "not read: sold" in words.locator("xpath=..").inner_text()
 
 
 @pytest.mark.parametrize(("more", "state"), [({}, "pass"), ({"errored": 1}, "open"), ({"open": 1}, "open")])
@@ -163,6 +159,32 @@ def test_an_alert_that_ended_is_no_pass(open_page):
     mark.wait_for()
     assert "✓" not in mark.inner_text()
     assert colour_of(mark) == colour_named(page, "skipped")
+
+
+def test_what_the_history_of_alerts_leaves_out_is_counted(open_page):
+    page = open_page("/settings")
+    page.route("**/api/v1/alerts/history", lambda route: route.fulfill(json={"events": [], "left_out": 3}))
+    page.goto(page.url.replace("/settings", "/alerts"))
+    page.get_by_text("3 events are left out: this version cannot read them").wait_for()
+
+
+@pytest.mark.parametrize(
+    ("cases", "words"),
+    [(29, "too few cases to say (+10.0 points)"), (30, "+10.0 points")],
+)
+def test_a_difference_within_chance_says_so_where_cases_are_few(open_page, cases, words):
+    page = open_page("/settings")
+    unclear = {"difference": 0.1, "difference_low": -0.2, "difference_high": 0.4, "counts": {"pass": cases}}
+
+    def answer(route):
+        found = route.fetch().json()
+        route.fulfill(json=found | {"column": found["column"] | unclear})
+
+    page.route("**/api/v1/experiments/weekly?*", answer)
+    page.goto(page.url.replace("/settings", "/experiments/weekly?baseline=nightly"))
+    card = page.locator(".rate", has_text="difference")
+    card.get_by_text(words).wait_for()
+    assert ("-20.0 points to +40.0 points" in card.inner_text()) == (cases == 30)
 
 
 def test_rates_state_how_many_are_open(open_page):

@@ -2,8 +2,7 @@
 
 `python tests/lint/figures.py` prints the figures. `--list NAME` prints one list as `file:line: what`, the
 worst first: `files`, `functions`, `statements`, `words` or `one-caller`; PATH... limits it to these files and
-folders. `--check` exits with 1 where a file has more functions of a complexity over 15, or more dense
-statements, than `decisions.txt` lists; `--shrink` removes what holds the rules by now, and adds nothing.
+folders. `--check` exits with 1 where a function has a complexity over 15, or a statement is dense.
 
 - A *decision* is a branch, a loop, an exception handler or a case; and, in an expression, a ternary, a
   comprehension, and each `and` and `or`.
@@ -19,14 +18,13 @@ import ast
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from statistics import mean, median, quantiles
 
 ROOT = Path(__file__).parents[2]
-BASELINE = Path(__file__).with_name("decisions.txt")
 PACKAGES = ("collector", "evaluators", "instrumentors", "sandbox")
 
 # The limits of CONTRIBUTING.md, "Rules".
@@ -307,76 +305,31 @@ def _iter_defined(module: Module) -> Iterator[str]:
             yield node.id
 
 
-# The lists that `--check` holds; each may only shrink.
-_HELD = {"functions": list_complex_functions, "statements": list_dense_statements}
-
-Counts = dict[tuple[str, str], int]
-
-
-def list_offenders(modules: Iterable[Module]) -> dict[tuple[str, str], list[Entry]]:
-    """Return what breaks a rule, by file and by the name of its list."""
+def list_offenders(modules: Iterable[Module]) -> list[str]:
+    """Return a line for each function and each statement that decides too much."""
     modules = list(modules)
-    found: dict[tuple[str, str], list[Entry]] = {}
-    for name, list_entries in _HELD.items():
-        for entry in list_entries(modules):
-            found.setdefault((entry.path, name), []).append(entry)
-    return found
-
-
-def load_allowed(path: Path = BASELINE) -> Counts:
-    """Return how many of each list a file may have still."""
-    allowed: Counts = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            file, name, count = line.split()
-            allowed[file, name] = int(count)
-    return allowed
-
-
-def save_allowed(allowed: Counts, path: Path = BASELINE) -> None:
-    """Write the list, with the head that it has."""
-    head = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
-    rows = [" ".join([*key, str(count)]) for key, count in sorted(allowed.items())]
-    path.write_text("\n".join([*head, *rows, ""]), encoding="utf-8")
-
-
-def shrink(found: Mapping[tuple[str, str], Sequence[Entry]], allowed: Counts) -> Counts:
-    """Return the list without what holds the rules by now."""
-    return {key: min(count, len(found[key])) for key, count in allowed.items() if key in found}
-
-
-def check(found: Mapping[tuple[str, str], Sequence[Entry]], allowed: Counts) -> list[str]:
-    """Return a line for each offender of the files that have more of them than they may."""
-    limits = {
-        "functions": f"has a complexity over {MAX_COMPLEXITY}",
-        "statements": f"has a statement that decides more than {MAX_DECISIONS} things",
-    }
-    lines = []
-    for key, entries in sorted(found.items()):
-        count = allowed.get(key, 0)
-        if len(entries) > count:
-            lines += [f"{entry} {limits[key[1]]}; {count} of this file may" for entry in entries]
-    return lines
+    functions = [
+        f"{entry} has a complexity over {MAX_COMPLEXITY}" for entry in list_complex_functions(modules)
+    ]
+    statements = [
+        f"{entry} has a statement that decides more than {MAX_DECISIONS} things"
+        for entry in list_dense_statements(modules)
+    ]
+    return functions + statements
 
 
 def main() -> int:
     """Print the figures or a list, or check the rules."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--list", choices=sorted(LISTS), help="print this list")
-    parser.add_argument("--check", action="store_true", help="exit with 1 where a rule is broken anew")
-    parser.add_argument(
-        "--shrink", action="store_true", help="remove from decisions.txt what holds the rules"
-    )
+    parser.add_argument("--check", action="store_true", help="exit with 1 where a rule is broken")
     parser.add_argument("--walks", action="store_true", help="print the walks of four journeys only")
     parser.add_argument("paths", nargs="*", help="files and folders: all of the product where none is given")
     options = parser.parse_args()
     if options.check:
-        lines = check(list_offenders(load_modules()), load_allowed())
+        lines = list_offenders(load_modules())
         print(*lines, sep="\n", end="\n" if lines else "")
         return 1 if lines else 0
-    if options.shrink:
-        save_allowed(shrink(list_offenders(load_modules()), load_allowed()))
-        return 0
     if options.list:
         entries = LISTS[options.list](load_modules(options.paths))
         print(*sorted(entries, key=lambda entry: -entry.amount), sep="\n")

@@ -1,8 +1,6 @@
-"""The figures count what they say, and the list of what breaks a rule may only shrink."""
+"""The figures count what they say, and what decides too much is refused."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
@@ -83,20 +81,13 @@ def test_private_words_are_counted_as_names_not_as_text() -> None:
     }
 
 
-def test_a_file_may_have_what_the_list_has_and_the_list_only_shrinks(tmp_path: Path) -> None:
-    found = figures.list_offenders([figures.parse_module("a.py", DENSE)])
-    key = ("a.py", "statements")
-    assert figures.check(found, {key: 1}) == []
-    assert figures.check(found, {}) == [
-        "a.py:3: choose (4) has a statement that decides more than 3 things; 0 of this file may"
+def test_a_function_or_a_statement_that_decides_too_much_is_refused() -> None:
+    branches = "".join(f"    if a == {number}:\n        return {number}\n" for number in range(15))
+    modules = [figures.parse_module("a.py", DENSE), figures.parse_module("b.py", f"def pick(a):\n{branches}")]
+    assert figures.list_offenders(modules) == [
+        "b.py:1: pick (16) has a complexity over 15",
+        "a.py:3: choose (4) has a statement that decides more than 3 things",
     ]
-    assert figures.shrink(found, {key: 2, ("a.py", "functions"): 1, ("b.py", "statements"): 1}) == {key: 1}
-    assert figures.shrink(found, {}) == {}
-    path = tmp_path / "decisions.txt"
-    path.write_text("# What may stay.\n", encoding="utf-8")
-    figures.save_allowed({key: 1}, path)
-    assert path.read_text(encoding="utf-8") == "# What may stay.\na.py statements 1\n"
-    assert figures.load_allowed(path) == {key: 1}
 
 
 def test_the_figures_are_lines_of_a_name_and_a_value() -> None:

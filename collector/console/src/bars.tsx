@@ -27,13 +27,11 @@ export function StackedBars({ bars, label }: { bars: Bar[]; label: string }) {
 }
 
 const USUAL_HOURS = "168";
+const HOUR_NS = 3.6e12;
 
 /** What the traces of a list came to over time, and how long they took; the list's filters hold here, too. */
 export function TraceCharts({ parameters: { order: _order, ...chosen } }: { parameters: Parameters }) {
-  const hours = String(chosen.hours ?? USUAL_HOURS);
-  // Which layer is in a state is found row by row; only what fails is counted.
-  const isCounted = !chosen.layer || chosen.state === undefined || chosen.state === "fail";
-  const found = useSteadyAnswer<Schema["Usage"]>(isCounted ? "usage" : "", { ...chosen, hours, by_model: "false" });
+  const found = useSteadyAnswer<Schema["Usage"]>("usage", { hours: USUAL_HOURS, ...chosen, by_model: "false" });
   if (!found?.points.length) return null;
   const first = Math.floor(found.start_ns / found.bucket_ns);
   const length = Math.floor(found.end_ns / found.bucket_ns) - first + 1;
@@ -42,6 +40,7 @@ export function TraceCharts({ parameters: { order: _order, ...chosen } }: { para
   const latest = found.points.at(-1)!;
   const sum = (read: (point: Point) => number) => found.points.reduce((all, point) => all + read(point), 0);
   const seconds = (value: number) => formatDuration(value * 1e9);
+  const hours = String(Number(((found.end_ns - found.start_ns) / HOUR_NS).toFixed(2)));
   const at = (point: Point) => formatLocalTime(point.start_ns).slice(0, -3);
   const states = stretches.map((point): Bar => ({
     title: point && `${at(point)}: ${describeShares(listShares(point))}`,

@@ -1,9 +1,9 @@
 // A fail rate over time: the rate as a line, its 95 % interval as a band, new releases as ticks.
+import { useComputedColorScheme } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import type uPlot from "uplot";
-import { LAYERS, type Layer, type Schema } from "./api";
+import type { Layer, Schema } from "./api";
 import { formatLocalTime, percent } from "./parts";
-import { describeRate } from "./state";
 
 type Overview = Schema["Overview"];
 type Rate = Schema["Rate"];
@@ -14,67 +14,52 @@ const HALF_TICK_PX = 16;
 const DAY_S = 86_400;
 const MIN_TOP = 10;
 
-/** The stretches of time of the window, with the rate of each layer; null where nothing ran. */
-export interface Times {
-  starts: number[];
-  rates: Record<Layer, (Rate | null)[]>;
-  /** The highest value on the axis, in percent: all layers share it, so that they can be compared. */
-  top: number;
-}
-
-export function readTimes(overview: Overview): Times {
-  const first = Math.floor(overview.start_ns / overview.bucket_ns) * overview.bucket_ns;
-  const starts: number[] = [];
-  for (let at = first; at < overview.end_ns; at += overview.bucket_ns) starts.push(at);
-  const rates = Object.fromEntries(LAYERS.map((layer) => [layer, starts.map(() => null)])) as Times["rates"];
-  for (const each of overview.timeline) {
-    const place = Math.round((each.start_ns - first) / overview.bucket_ns);
-    if (place in starts) rates[each.layer][place] = each.rate;
-  }
-  const shares = LAYERS.flatMap((layer) => rates[layer].map((rate) => rate?.rate ?? 0));
-  return { starts, rates, top: Math.min(100, Math.max(MIN_TOP, 125 * Math.max(...shares))) };
+/** Return the highest value of the axis, in percent: all layers share it, so that they can be compared. */
+export function findTop(rates: Overview["rates"]): number {
+  const shares = Object.values(rates).flat().map((rate) => rate?.rate ?? 0);
+  return Math.min(100, Math.max(MIN_TOP, 125 * Math.max(...shares)));
 }
 
 interface ChartParts {
   layer: Layer;
-  times: Times;
-  releases: Overview["releases"];
+  overview: Overview;
+  top: number;
   /** Called with what is under the pointer, or null. */
   point: (text: string | null) => void;
 }
 
-export function RateChart({ layer, times, releases, point }: ChartParts) {
+export function RateChart({ layer, overview, top, point }: ChartParts) {
   const box = useRef<HTMLDivElement>(null);
   const [isDrawn, setDrawn] = useState(false);
+  // A canvas keeps the colours it was drawn with.
+  const scheme = useComputedColorScheme("light");
   useEffect(() => {
     let remove: (() => void) | null = null;
     let isGone = false;
     // The numbers are shown first: the charts take as long as all else of the page.
     void import("uplot").then(({ default: Plot }) => {
       if (isGone) return;
-      remove = draw(Plot, box.current!, { layer, times, releases, point });
+      remove = draw(Plot, box.current!, { layer, overview, top, point });
       setDrawn(true);
     });
     return () => {
       isGone = true;
       remove?.();
     };
-  }, [layer, times, releases]);
-  const ticks = releases.length ? `, with ${releases.length} new releases` : "";
+  }, [layer, overview, scheme]);
+  const { length } = overview.releases;
+  const ticks = length ? `, with ${length} new releases` : "";
   return <div className="chart" ref={box} role="img" aria-busy={isDrawn ? undefined : true} aria-label={`${layer}: fail rate over time with its interval${ticks}`} />;
 }
 
 /** Draw a chart within an element; returns what removes it. */
-function draw(Plot: typeof uPlot, element: HTMLDivElement, { layer, times, releases, point }: ChartParts): () => void {
+function draw(Plot: typeof uPlot, element: HTMLDivElement, { layer, overview, top, point }: ChartParts): () => void {
   const ink = () => getComputedStyle(element).color;
   const pale = () => ink().replace("rgb(", "rgba(").replace(")", ", .18)");
-  const spanned = (times.starts.at(-1)! - times.starts[0]!) / 1e9;
-  const rates = times.rates[layer];
-  const column = (read: (rate: Rate) => number | null) =>
-    rates.map((rate) => {
-      const value = rate && read(rate);
-      return value == null ? null : value * 100;
-    });
+  const starts = overview.starts_ns.map((at) => at / 1e9);
+  const spanned = starts.at(-1)! - starts[0]!;
+  const rates = overview.rates[layer]!;
+  const column = (name: "low" | "high" | "rate") => rates.map((rate) => (rate?.[name] == null ? null : rate[name] * 100));
   const axis = { stroke: ink, font: "11px Inter Variable, system-ui", ticks: { show: false }, grid: { stroke: pale, width: 1 } };
   const line = { points: { show: false }, stroke: "transparent" };
   const plot = new Plot(
@@ -84,7 +69,7 @@ function draw(Plot: typeof uPlot, element: HTMLDivElement, { layer, times, relea
       padding: [14, 8, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
-      scales: { y: { range: [0, times.top] } },
+      scales: { y: { range: [0, top] } },
       axes: [
         { ...axis, size: 20, gap: 2, space: 64, grid: { show: false }, values: (plot, splits) => splits.map((at) => (isInside(plot, at) ? formatTick(at, spanned) : "")) },
         { ...axis, size: 38, gap: 4, space: 28, values: (_plot, splits) => splits.map((split) => `${split} %`) },
@@ -92,37 +77,29 @@ function draw(Plot: typeof uPlot, element: HTMLDivElement, { layer, times, relea
       series: [{}, line, line, { stroke: ink, width: 1.5, points: { show: rates.length < 40, size: 4, fill: ink } }],
       bands: [{ series: [2, 1], fill: pale as unknown as string }],
       hooks: {
-        draw: [(drawn) => drawReleases(drawn, releases, ink())],
+        draw: [(drawn) => drawReleases(drawn, overview.releases, ink())],
         setCursor: [
-          (moved) => {
-            const rate = moved.cursor.idx == null ? null : rates[moved.cursor.idx];
-            point(rate ? `${formatTick(times.starts[moved.cursor.idx!]! / 1e9, 0)}: ${describe(rate)}` : null);
+          ({ cursor: { idx } }) => {
+            const rate = idx == null ? null : rates[idx];
+            point(rate ? `${formatTick(starts[idx!]!, 0)}: ${describe(rate)}` : null);
           },
         ],
       },
     },
-    [times.starts.map((at) => at / 1e9), column((rate) => rate.low), column((rate) => rate.high), column((rate) => rate.rate)],
+    [starts, column("low"), column("high"), column("rate")],
     element,
   );
   const resized = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: HEIGHT }));
   resized.observe(element);
-  // The canvas keeps the colours it was drawn with.
-  const redraw = () => plot.redraw();
-  const themed = new MutationObserver(redraw);
-  themed.observe(document.documentElement, { attributes: true, attributeFilter: ["data-mantine-color-scheme"] });
-  const scheme = matchMedia("(prefers-color-scheme: dark)");
-  scheme.addEventListener("change", redraw);
   return () => {
     resized.disconnect();
-    themed.disconnect();
-    scheme.removeEventListener("change", redraw);
     plot.destroy();
   };
 }
 
-export function describe(rate: Rate): string {
+function describe(rate: Rate): string {
   const interval = rate.low === null ? "" : ` (${percent(rate.low)} to ${percent(rate.high)})`;
-  return `${percent(rate.rate)}${interval}, ${describeRate(rate)}`;
+  return `${percent(rate.rate)}${interval}, ${rate.words}`;
 }
 
 function isInside(plot: uPlot, at: number): boolean {

@@ -5,10 +5,9 @@ import { Spotlight, spotlight } from "@mantine/spotlight";
 import { Bell, Flag, FlaskConical, ListTree, Search, SquareStack, Terminal } from "lucide-react";
 import { useEffect, useState, type ReactNode } from "react";
 import type { Schema } from "./api";
-import { addressOf, go, traceAddress, withProject } from "./location";
+import { addressOf, addressOfTraces, go, traceAddress, withProject } from "./location";
 import { PAGES } from "./pagelist";
 import { pathOf, plainText, Problem, useAnswer, useSteadyAnswer } from "./parts";
-import { readQuery } from "./query";
 import { MARKS } from "./state";
 
 interface Found {
@@ -23,6 +22,7 @@ const SHOWN = 12;
 const SHOWN_TRACES = 5;
 const SHORTEST_WORD = 2;
 const TYPING_MS = 150;
+const ID_START = /^[0-9a-f]{4,}$/;
 
 export default function Finder({ onClose, showKeys }: { onClose: () => void; showKeys: () => void }) {
   const [text, setText] = useState("");
@@ -33,11 +33,10 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
   const experiments = useAnswer<Schema["ExperimentList"]>("experiments");
   // A reader of one project may not see suites and experiments: that is no fault.
   const faults = Object.entries({ suites, alerts, failures, experiments }).filter(([, { error }]) => error && error.status !== 403);
-  const [typed] = useDebouncedValue(text.trim(), TYPING_MS);
-  const words = typed.toLowerCase();
-  const cases = useSteadyAnswer<Schema["FoundCases"]>(words.length >= SHORTEST_WORD ? "cases" : "", { text: words });
-  const isSearched = typed.length > SHORTEST_WORD && readQuery(typed).fault === null;
-  const traces = useAnswer<Schema["TraceList"]>(isSearched ? "traces" : "", { ...readQuery(typed).parameters, limit: String(SHOWN_TRACES) });
+  const line = text.trim();
+  const [typed] = useDebouncedValue(line, TYPING_MS);
+  const cases = useSteadyAnswer<Schema["FoundCases"]>(typed.length >= SHORTEST_WORD ? "cases" : "", { text: typed.toLowerCase() });
+  const traces = useAnswer<Schema["TraceList"]>(typed.length > SHORTEST_WORD ? "traces" : "", { q: typed, limit: String(SHOWN_TRACES) });
   const { toggleColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const commands: Found[] = [
     { label: "Switch the theme", about: "command: light or dark", to: toggleColorScheme, icon: <Terminal size={16} /> },
@@ -52,13 +51,18 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
     ...(failures.value?.failures ?? []).map((each) => ({ label: each.name, about: `${each.runs} runs failed`, to: `/failures/${each.id}`, icon: <Flag size={16} /> })),
   ];
   const ofCases = (cases?.cases ?? []).map((each): Found => ({ label: each.task || each.id, about: `case ${each.id} of ${each.suite}`, to: `/suites/${pathOf(each.suite)}/cases/${encodeURIComponent(each.id)}`, icon: <SquareStack size={16} /> }));
-  const fits = (each: Found) => `${each.label} ${each.about}`.toLowerCase().includes(text.trim().toLowerCase());
-  const inTraces = listQueries(text.trim());
-  // A word is the name of something first; `label:fail` is a query of traces.
-  const [first, last] = text.includes(":") ? [inTraces, []] : [[], inTraces];
+  const fits = (each: Found) => `${each.label} ${each.about}`.toLowerCase().includes(line.toLowerCase());
   const byName = [...pages, ...named, ...ofCases, ...commands].filter(fits).slice(0, SHOWN);
-  const ofTraces = (isSearched ? (traces.value?.traces ?? []) : []).map(describeTrace);
-  const found = [...listAddresses(text.trim()), ...first, ...byName, ...last, ...ofTraces];
+  const byId: Found[] = ID_START.test(line) ? [{ label: line, about: "open the trace whose id begins so", to: `/traces/${line}`, icon: <ListTree size={16} /> }] : [];
+  const listed: Found[] = line ? [{ label: line, about: "list the traces with this", to: addressOfTraces(line), icon: <Search size={16} /> }] : [];
+  const ofTraces = (traces.value?.traces ?? []).map(({ trace_id, project, state, runs }): Found => ({
+    label: runs[0]?.task || trace_id,
+    about: `trace ${trace_id.slice(0, 12)} of ${runs[0]?.agent || "no agent"}: ${MARKS[state]} ${state}`,
+    to: traceAddress(trace_id, { project }),
+    icon: <ListTree size={16} />,
+  }));
+  // A word is the name of something first; `label:fail` is a query of traces.
+  const found = [...byId, ...(line.includes(":") ? [...listed, ...byName] : [...byName, ...listed]), ...ofTraces];
   return (
     <Spotlight.Root query={text} onQueryChange={setText} onSpotlightClose={onClose} shortcut={null} transitionProps={{ duration: 0 }}>
       <Spotlight.Search aria-label="Find" placeholder="A page, the id of a trace, words of traces, a case, a rule, a command" leftSection={<Search size={16} />} />
@@ -82,26 +86,6 @@ export default function Finder({ onClose, showKeys }: { onClose: () => void; sho
   );
 }
 
-/** A trace by its task, with what it came to. */
-function describeTrace({ trace_id, project, state, runs }: Schema["TraceRow"]): Found {
-  const about = `trace ${trace_id.slice(0, 12)} of ${runs[0]?.agent || "no agent"}: ${MARKS[state]} ${state}`;
-  return { label: runs[0]?.task || trace_id, about, to: traceAddress(trace_id, { project }), icon: <ListTree size={16} /> };
-}
-
-const SHORTEST_ID = 4;
-
-/** Return the trace whose id begins with the text. */
-function listAddresses(text: string): Found[] {
-  if (text.length < SHORTEST_ID || !/^[0-9a-f]+$/.test(text)) return [];
-  return [{ label: text, about: "open the trace whose id begins so", to: `/traces/${text}`, icon: <ListTree size={16} /> }];
-}
-
 function copyCommand(): void {
   void navigator.clipboard?.writeText(document.querySelector(".cli code")?.textContent ?? "");
-}
-
-/** Return the list of traces that have the text, as a query or as words. */
-function listQueries(text: string): Found[] {
-  if (!text || readQuery(text).fault !== null) return [];
-  return [{ label: text, about: "list the traces with this", to: `/traces?q=${encodeURIComponent(text)}`, icon: <Search size={16} /> }];
 }

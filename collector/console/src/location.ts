@@ -12,6 +12,11 @@ export function here(): URL {
   return new URL(history.location.href, "http://console.invalid");
 }
 
+/** Return a parameter of the address; null where it has none. */
+export function getParameter(name: string): string | null {
+  return here().searchParams.get(name);
+}
+
 /** Go to another address of this console. */
 export function go(to: string, replace = false): void {
   if (replace) history.replace(to);
@@ -28,14 +33,16 @@ export function followLink(event: MouseEvent): void {
   window.scrollTo(0, 0);
 }
 
+/** Return an address with more parameters. */
+export function joinQuery(path: string, pairs: Record<string, string>): string {
+  const query = new URLSearchParams(pairs).toString();
+  return query ? `${path}${path.includes("?") ? "&" : "?"}${query}` : path;
+}
+
 /** Return an address of this console for the project that is chosen, where it names none. */
 export function withProject(to: string): string {
-  if (!to.startsWith("/")) return to;
-  const [path, query] = to.split("?", 2);
-  const given = new URLSearchParams(query);
-  const project = chosenProject();
-  if (project === null || given.has("project")) return to;
-  return `${path}?${query ? `${query}&` : ""}${new URLSearchParams({ project })}`;
+  const isNamed = new URLSearchParams(to.split("?")[1]).has("project");
+  return to.startsWith("/") && !isNamed ? joinQuery(to, ofProject()) : to;
 }
 
 /** Whether a key is typed into a field, and so means nothing to the page. */
@@ -54,19 +61,25 @@ export function addressWith(change: Record<string, string | null>): string {
   return url.pathname + url.search;
 }
 
-// The project and the window are those of every page: links between pages keep them.
-const KEPT = ["project", "hours"];
-
-/** Return the address of another page for the same project and window. */
+/** Return the address of another page for the same project and window: those are of every page. */
 export function addressOf(path: string): string {
-  const given = here().searchParams;
-  const kept = new URLSearchParams(KEPT.flatMap((name) => (given.has(name) ? [[name, given.get(name)!]] : [])));
-  return kept.size ? `${path}?${kept}` : path;
+  const hours = getParameter("hours");
+  return joinQuery(path, { ...ofProject(), ...(hours === null ? {} : { hours }) });
+}
+
+/** Return the address of the traces that a query line chooses. */
+export function addressOfTraces(query: string): string {
+  return `/traces?q=${encodeURIComponent(query)}`;
 }
 
 /** Return the project that is chosen; null is every project. */
 export function chosenProject(): string | null {
-  return here().searchParams.get("project");
+  return getParameter("project");
+}
+
+/** Return the project that is chosen as a parameter; none where it is every project. */
+export function ofProject(project = chosenProject()): Record<string, string> {
+  return project === null ? {} : { project };
 }
 
 // The project of what names none; a trace of it is found by its id alone, unless another project has that id too.
@@ -75,7 +88,5 @@ const DEFAULT_PROJECT = "default";
 /** Return the address of a trace; its project is part of its name. */
 export function traceAddress(trace: string, given: { run?: string; project?: string } = {}): string {
   const project = given.project && given.project !== DEFAULT_PROJECT ? given.project : chosenProject();
-  const pairs = { ...(given.run ? { run: given.run } : {}), ...(project ? { project } : {}) };
-  const query = new URLSearchParams(pairs).toString();
-  return `/traces/${trace}${query ? `?${query}` : ""}`;
+  return joinQuery(`/traces/${trace}`, { ...(given.run ? { run: given.run } : {}), ...(project ? { project } : {}) });
 }

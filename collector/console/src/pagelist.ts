@@ -6,6 +6,8 @@ export interface PageEntry {
   path: string;
   name: string;
   icon: LucideIcon;
+  /** The key that follows `g`. */
+  key: string;
   /** The window that the page shows where the address names none, in hours; absent where it has none. */
   hours?: string;
   /** What a person looks for when they look for this page. */
@@ -16,32 +18,34 @@ export const GROUPS: { name: string; pages: PageEntry[] }[] = [
   {
     name: "Watch",
     pages: [
-      { path: "/", name: "Overview", icon: CircleGauge, hours: OVERVIEW_HOURS, about: "Is anything wrong now?" },
-      { path: "/traces", name: "Traces", icon: ListTree, hours: "", about: "Which runs?" },
-      { path: "/sessions", name: "Sessions", icon: MessagesSquare, hours: "168", about: "Conversations as a whole" },
-      { path: "/failures", name: "Failures", icon: Flag, hours: "168", about: "Which few causes are behind the many?" },
-      { path: "/review", name: "Review", icon: ScanEye, hours: "720", about: "Verdicts that wait for a person" },
-      { path: "/alerts", name: "Alerts", icon: TriangleAlert, about: "What fires, rules and silences" },
+      { path: "/", name: "Overview", key: "o", icon: CircleGauge, hours: OVERVIEW_HOURS, about: "Is anything wrong now?" },
+      { path: "/traces", name: "Traces", key: "t", icon: ListTree, hours: "", about: "Which runs?" },
+      { path: "/sessions", name: "Sessions", key: "c", icon: MessagesSquare, hours: "168", about: "Conversations as a whole" },
+      { path: "/failures", name: "Failures", key: "f", icon: Flag, hours: "168", about: "Which few causes are behind the many?" },
+      { path: "/review", name: "Review", key: "r", icon: ScanEye, hours: "720", about: "Verdicts that wait for a person" },
+      { path: "/alerts", name: "Alerts", key: "a", icon: TriangleAlert, about: "What fires, rules and silences" },
     ],
   },
   {
     name: "Improve",
     pages: [
-      { path: "/suites", name: "Suites", icon: SquareStack, about: "Cases, gates and assertions" },
-      { path: "/experiments", name: "Experiments", icon: FlaskConical, about: "Is the change better?" },
-      { path: "/compare", name: "Compare", icon: ArrowLeftRight, hours: "168", about: "Did it get worse?" },
+      { path: "/suites", name: "Suites", key: "s", icon: SquareStack, about: "Cases, gates and assertions" },
+      { path: "/experiments", name: "Experiments", key: "e", icon: FlaskConical, about: "Is the change better?" },
+      { path: "/compare", name: "Compare", key: "d", icon: ArrowLeftRight, hours: "168", about: "Did it get worse?" },
     ],
   },
   {
     name: "Run",
     pages: [
-      { path: "/boundary", name: "Boundary", icon: Shield, hours: "168", about: "What did agents try?" },
-      { path: "/settings", name: "Settings", icon: Settings, about: "Configuration, tokens, sandboxes" },
+      { path: "/boundary", name: "Boundary", key: "b", icon: Shield, hours: "168", about: "What did agents try?" },
+      { path: "/settings", name: "Settings", key: ",", icon: Settings, about: "Configuration, tokens, sandboxes" },
     ],
   },
 ];
 
 export const PAGES = GROUPS.flatMap((group) => group.pages);
+
+export const GO_KEYS: Record<string, string> = Object.fromEntries(PAGES.map(({ key, path }) => [key, path]));
 
 // Those of the bar of a phone; the drawer has them all.
 export const PHONE_PAGES = ["/", "/traces", "/failures", "/review"].map((path) => PAGES.find((page) => page.path === path)!);

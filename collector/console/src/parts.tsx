@@ -1,11 +1,11 @@
 // Small parts that every page uses.
 import { Button, NativeSelect, Skeleton, Table, TextInput } from "@mantine/core";
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Copy, FolderPlus } from "lucide-react";
-import { Fragment, useEffect, useRef, useState, type ComponentProps, type FormEvent, type ReactNode } from "react";
+import { Fragment, useEffect, useState, type ComponentProps, type ReactNode } from "react";
 import { report } from "./answers";
-import { ApiError, get, LAYERS, send, setToken, type Layer, type Schema, type State } from "./api";
-import { chosenProject, here, traceAddress, withProject } from "./location";
+import { ApiError, get, LAYERS, send, setToken, type Schema, type State } from "./api";
+import { addressWith, getParameter, go, here, isTyping, ofProject, traceAddress, withProject } from "./location";
 import { pageOf } from "./pagelist";
 import { quoted, type Parameters } from "./query";
 import { MARKS, StateMark } from "./state";
@@ -25,19 +25,20 @@ export function plainText(text: string): string {
 export function Plain({ text }: { text: string }) {
   if (!CONTROL.test(text)) return <>{text}</>;
   const parts = text.split(new RegExp(`(${CONTROL.source})`));
-  return (
-    <>
-      {parts.map((part, index) =>
-        part.length === 1 && CONTROL.test(part) ? (
-          <span key={index} className="control">
-            {nameCharacter(part)}
-          </span>
-        ) : (
-          part
-        ),
-      )}
-    </>
+  return parts.map((part, index) =>
+    part.length === 1 && CONTROL.test(part) ? <span key={index} className="control">{nameCharacter(part)}</span> : part,
   );
+}
+
+/** What an evaluator says of a verdict: it marks what it did not read with asterisks, which are shown as emphasis. */
+export function Explanation({ text }: { text: string }) {
+  const parts = text.split(/(?<=not read: (?:\*[^*]+\*, )*)\*([^*]+)\*/);
+  return parts.map((part, index) => (index % 2 ? <em key={index}><Plain text={part} /></em> : <Plain key={index} text={part} />));
+}
+
+/** What a page shows as it is; a string of it may be hostile. */
+function show(content: ReactNode): ReactNode {
+  return typeof content === "string" ? <Plain text={content} /> : content;
 }
 
 const WORDS = /[^-./_:]{1,24}[-./_:]*|[-./_:]+/g;
@@ -59,8 +60,7 @@ const BY_PROJECT = /^(overview|usage|cohorts\/|traces|failures|compare|sessions|
 
 /** Load an answer whenever what is wanted changes; ask again while the server is away. An empty path asks nothing. */
 export function useAnswer<T>(path: string, given: Parameters = {}): Loaded<T> {
-  const project = chosenProject();
-  const parameters = project !== null && BY_PROJECT.test(path) && !("project" in given) ? { ...given, project } : given;
+  const parameters = BY_PROJECT.test(path) ? { ...ofProject(), ...given } : given;
   const query = useQuery<T, ApiError>({
     queryKey: [path, parameters],
     queryFn: () => get<T>(path, parameters),
@@ -70,6 +70,21 @@ export function useAnswer<T>(path: string, given: Parameters = {}): Loaded<T> {
   });
   const value = query.data ?? null;
   return { value, error: value === null ? (query.error ?? query.failureReason) : null, reload: () => void query.refetch() };
+}
+
+/** Load a list page by page: each answer says where the next one begins. */
+export function usePages<T extends { next: string | null }>(path: string, parameters: Parameters) {
+  const query = useInfiniteQuery<T, ApiError, { pages: T[] }, unknown[], string>({
+    queryKey: ["pages", path, parameters],
+    queryFn: ({ pageParam }) => get<T>(path, { ...parameters, ...(pageParam ? { cursor: pageParam } : {}) }),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.next,
+    retry: (_count, error) => error.status === 0,
+    retryDelay: RETRY_MS,
+  });
+  const pages = query.data?.pages ?? null;
+  const more = query.hasNextPage && !query.isFetching ? () => void query.fetchNextPage() : undefined;
+  return { pages, error: pages === null ? (query.error ?? query.failureReason) : null, reload: () => void query.refetch(), hasMore: query.hasNextPage, more };
 }
 
 /** As `useAnswer`, but what was shown stays until the answer to another question is there. */
@@ -85,26 +100,24 @@ export function useSteadyAnswer<T>(path: string, parameters: Parameters = {}): T
   return query.data ?? null;
 }
 
-export interface Sending {
-  busy: boolean;
-  error: string | null;
-  done: string | null;
-  /** Send, then call back with the answer; what that returns is shown when it is done. */
-  run: <T>(method: "POST" | "DELETE", path: string, body: unknown, onDone: (answer: T) => string) => void;
-}
-
-/** Send what a person decides, with its progress and its outcome. */
-export function useSend(): Sending {
+/** Send what a person decides, with its progress and its outcome; what is shown is loaded again once it is done. */
+export function useSend(reload?: () => void) {
   const [state, setState] = useState({ busy: false, error: null as string | null, done: null as string | null });
-  const run: Sending["run"] = <T,>(method: "POST" | "DELETE", path: string, body: unknown, onDone: (answer: T) => string) => {
+  /** Send, then call back with the answer; what that returns is shown when it is done. */
+  const run = <T,>(method: "POST" | "DELETE", path: string, body: unknown, onDone: (answer: T) => string) => {
     setState({ busy: true, error: null, done: null });
     send<T>(method, path, body).then(
-      (answer) => setState({ busy: false, error: null, done: onDone(answer) }),
+      (answer) => {
+        setState({ busy: false, error: null, done: onDone(answer) });
+        reload?.();
+      },
       (error: Error) => setState({ busy: false, error: error.message, done: null }),
     );
   };
   return { ...state, run };
 }
+
+export type Sending = ReturnType<typeof useSend>;
 
 /** How a write went. */
 export function Sent({ sending }: { sending: Sending }) {
@@ -131,42 +144,61 @@ interface ShownParts<T> {
 }
 
 /** Show what was loaded, a skeleton before that, or the error with what to do. */
-export function Shown<T>({ loaded, title, children }: ShownParts<T>) {
-  const heading = title ? <h1>{title}</h1> : null;
-  if (loaded.error?.status === 401) return <TokenForm />;
-  if (loaded.error) {
-    return (
-      <>
-        {heading}
-        <Problem text={loaded.error.message} />
-      </>
-    );
-  }
-  if (loaded.value === null) {
-    return (
-      <>
-        {heading}
+export function Shown<T>({ loaded: { value, error }, title, children }: ShownParts<T>) {
+  if (error?.status === 401) return <TokenForm />;
+  if (value !== null) return <>{children(value)}</>;
+  return (
+    <>
+      {title ? <h1>{title}</h1> : null}
+      {error ? <Problem text={error.message} /> : (
         <div aria-busy="true" aria-label="loading" role="status">
           {[80, 60, 70, 40].map((width) => <Skeleton key={width} height={12} my={10} width={`${width}%`} />)}
         </div>
-      </>
-    );
-  }
-  return <>{children(loaded.value)}</>;
+      )}
+    </>
+  );
+}
+
+interface FormParts extends Omit<ComponentProps<"form">, "onSubmit"> {
+  /** Called with what the fields hold, by their names. */
+  submit: (fields: Record<string, string>) => void;
+}
+
+/** Fields that one button sends; the page stays. */
+export function Form({ submit, ...parts }: FormParts) {
+  return (
+    <form
+      {...parts}
+      onSubmit={(event) => {
+        event.preventDefault();
+        submit(Object.fromEntries(new FormData(event.currentTarget)) as Record<string, string>);
+      }}
+    />
+  );
 }
 
 function TokenForm() {
-  const keep = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    setToken(String(new FormData(event.currentTarget).get("token")));
+  const keep = ({ token }: Record<string, string>) => {
+    setToken(token!);
     window.location.reload();
   };
   return (
-    <form className="empty" onSubmit={keep}>
+    <Form className="empty" submit={keep}>
       <TextInput label="This console demands a reader's token." name="token" type="password" autoComplete="off" />
       <Button type="submit">Read</Button>
-    </form>
+    </Form>
   );
+}
+
+/** Act on keys that are typed outside of fields. */
+export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (!isTyping(event) && !event.metaKey && !event.ctrlKey && !event.altKey) keys[event.key]?.(event);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  });
 }
 
 /** Name the tab of the browser: the verdict first, then what the page is about. */
@@ -175,12 +207,6 @@ export function useTitle(title: string, state?: State | null): void {
   useEffect(() => {
     if (title) document.title = `${mark}${plainText(title).slice(0, 90)} · Spanproof`;
   }, [title, mark]);
-}
-
-/** As `useTitle`, for what is known once an answer is there. */
-export function PageTitle({ text, state }: { text: string; state?: State | null }) {
-  useTitle(text, state);
-  return null;
 }
 
 /** The command that gives the same as the page. */
@@ -244,17 +270,17 @@ export function formatDollars(dollars: number | null | undefined): string {
   return dollars == null ? "–" : `$${dollars < 0.1 ? Number(dollars.toPrecision(2)) : dollars.toFixed(2)}`;
 }
 
-/** Return a sentence with a capital at its beginning. */
-export function capitalise(sentence: string): string {
-  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
-}
-
 export function percent(share: number | null | undefined): string {
   return share == null ? "–" : `${(share * 100).toFixed(Math.abs(share) < 0.1 ? 1 : 0)} %`;
 }
 
 /** Of fewer verdicts an interval is hatched. */
 export const FEW = 30;
+
+/** Return the interval of a rate in words; undefined where there is none. */
+export function between(low: number | null | undefined, high: number | null | undefined): string | undefined {
+  return low == null ? undefined : `95 % interval ${percent(low)} to ${percent(high)}`;
+}
 
 /** The 95 % interval of a rate as a thin bar; hatched where few verdicts are behind it. */
 export function Interval({ low, high, n }: { low: number | null; high: number | null; n: number }) {
@@ -269,7 +295,7 @@ export const WINDOWS: [string, string][] = [["1", "hour"], ["24", "day"], ["168"
 
 /** Return the window of a page in hours: that of its address, else its own. */
 export function useHours(): string {
-  return here().searchParams.get("hours") || pageOf(here().pathname)?.hours || "24";
+  return getParameter("hours") || pageOf(here().pathname)?.hours || "24";
 }
 
 export function nameOfWindow(hours: string): string {
@@ -282,6 +308,30 @@ export function Head({ title, state, children }: { title: string; state?: State;
   return (
     <div className="page-head">
       <h1>{state ? <StateMark state={state} text="" /> : null} {title}</h1>
+      {children}
+    </div>
+  );
+}
+
+interface VerdictParts {
+  /** Where the page is among others. */
+  crumbs?: ReactNode;
+  /** In front of the sentence. */
+  mark?: ReactNode;
+  sentence: string;
+  state?: State | null;
+  /** The name of the tab, where it is not the sentence. */
+  title?: string;
+  children?: ReactNode;
+}
+
+/** The head of a page about one thing: where it is, its verdict as a sentence, and what else is known of it. */
+export function Verdict({ crumbs, mark, sentence, state, title = sentence, children }: VerdictParts) {
+  useTitle(title, state);
+  return (
+    <div className="head-of-run">
+      {crumbs ? <div className="dim">{crumbs}</div> : null}
+      <h1>{mark} <Explanation text={sentence} /></h1>
       {children}
     </div>
   );
@@ -305,10 +355,13 @@ interface DataTableParts<Row> {
   /** The first one names the row. */
   columns: Column<Row>[];
   idOf?: (row: Row) => string;
+  /** What is shown where there are no rows. */
+  empty?: ReactNode;
 }
 
 /** Rows of one kind as a table, which scrolls by itself where the screen is narrow. */
-export function DataTable<Row>({ label, rows, columns, idOf }: DataTableParts<Row>) {
+export function DataTable<Row>({ label, rows, columns, idOf, empty }: DataTableParts<Row>) {
+  if (!rows.length && empty) return typeof empty === "string" ? <p className="dim">{empty}</p> : empty;
   return (
     <div className="table" tabIndex={0} role="region" aria-label={label}>
       <Table className="grid" highlightOnHover>
@@ -318,9 +371,10 @@ export function DataTable<Row>({ label, rows, columns, idOf }: DataTableParts<Ro
         <Table.Tbody>
           {rows.map((row, index) => (
             <Table.Tr key={index} id={idOf?.(row)}>
-              {columns.map(([, cell, kind], at) =>
-                at === 0 ? <Table.Th key={at} scope="row" className={kind}>{cell(row)}</Table.Th> : <Table.Td key={at} className={kind}>{cell(row)}</Table.Td>,
-              )}
+              {columns.map(([, cell, kind], at) => {
+                const Cell = at === 0 ? Table.Th : Table.Td;
+                return <Cell key={at} scope={at === 0 ? "row" : undefined} className={kind}>{show(cell(row))}</Cell>;
+              })}
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -331,12 +385,12 @@ export function DataTable<Row>({ label, rows, columns, idOf }: DataTableParts<Ro
 
 /** Names with their values. */
 export function Properties({ rows }: { rows: [name: ReactNode, value: ReactNode][] }) {
-  return <dl className="facts">{rows.map(([name, value], index) => <Fragment key={index}><dt>{name}</dt><dd>{value}</dd></Fragment>)}</dl>;
+  return <dl className="facts">{rows.map(([name, value], index) => <Fragment key={index}><dt>{show(name)}</dt><dd>{show(value)}</dd></Fragment>)}</dl>;
 }
 
 /** A list with marks; nothing where it is empty. */
 export function Items({ items }: { items: ReactNode[] }) {
-  return items.length ? <ul className="behind">{items.map((item, index) => <li key={index}>{item}</li>)}</ul> : null;
+  return items.length ? <ul className="behind">{items.map((item, index) => <li key={index}>{show(item)}</li>)}</ul> : null;
 }
 
 /** A link to a page of this console for the chosen project, in a new tab too; any other address stays as it is. */
@@ -370,39 +424,52 @@ export function Trend({ counts, label }: { counts: number[]; label: string }) {
   );
 }
 
+interface AddressSelectParts extends Omit<ComponentProps<typeof NativeSelect>, "onChange"> {
+  /** The parameter of the address that holds what is chosen; an empty choice removes it. */
+  parameter: string;
+}
+
+/** Choose a parameter of the address. */
+export function AddressSelect({ parameter, ...parts }: AddressSelectParts) {
+  const choose = (value: string) => go(addressWith({ [parameter]: value || null }));
+  return <NativeSelect value={getParameter(parameter) ?? ""} {...parts} onChange={(event) => choose(event.currentTarget.value)} />;
+}
+
 const CARRIED = ["session", "user"];
 
+interface DimensionSelectParts {
+  label: string;
+  names: string[];
+  value: string;
+  choose: (name: string) => void;
+}
+
 /** Choose a dimension: one of the cohort, a session or user, or any attribute by its key. */
-export function DimensionSelect({ label, names, value, choose }: { label: string; names: string[]; value: string; choose: (name: string) => void }) {
+export function DimensionSelect({ label, names, value, choose }: DimensionSelectParts) {
   const [isTyped, setTyped] = useState(false);
-  const known = [...names, ...CARRIED];
-  const key = value.startsWith("attribute:") ? value.slice("attribute:".length) : "";
-  const field = useRef<HTMLInputElement>(null);
-  const take = () => {
-    const typed = field.current?.value.trim();
-    if (typed) choose(`attribute:${typed}`);
-  };
-  const options = [...known, ...(known.includes(value) || key ? [] : [value])].map((name) => ({ value: name, label: name.replace("_", " ") }));
+  const [key, setKey] = useState(value.match(/^attribute:(.*)/)?.[1] ?? "");
+  const isAttribute = isTyped || value.startsWith("attribute:");
+  const known = [...new Set([...names, ...CARRIED, ...(isAttribute ? [] : [value])])];
+  const options = known.map((name) => ({ value: name, label: name.replace("_", " ") }));
+  const take = () => key.trim() && choose(`attribute:${key.trim()}`);
   return (
     <span className="inline">
       <NativeSelect
         aria-label={label}
-        value={key || isTyped ? "attribute" : value}
+        value={isAttribute ? "attribute" : value}
         data={[...options, { value: "attribute", label: "attribute …" }]}
-        onChange={(event) => {
-          const chosen = event.currentTarget.value;
+        onChange={({ currentTarget: { value: chosen } }) => {
           setTyped(chosen === "attribute");
           if (chosen !== "attribute") choose(chosen);
         }}
       />
-      {key || isTyped ? (
+      {isAttribute ? (
         <span className="inline within">
           <TextInput
-            ref={field}
             aria-label={`${label}: key of the attribute`}
             placeholder="tenant.id"
-            defaultValue={key}
-            spellCheck={false}
+            value={key}
+            onChange={(event) => setKey(event.currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key !== "Enter") return;
               event.preventDefault();
@@ -416,22 +483,9 @@ export function DimensionSelect({ label, names, value, choose }: { label: string
   );
 }
 
-interface LayerSelectParts {
-  /** Null is every layer. */
-  value: Layer | null;
-  choose: (layer: Layer | null) => void;
-  every: string;
-}
-
-export function LayerSelect({ value, choose, every }: LayerSelectParts) {
-  return (
-    <NativeSelect
-      aria-label="Layer"
-      value={value ?? ""}
-      data={[{ value: "", label: every }, ...LAYERS]}
-      onChange={(event) => choose((event.currentTarget.value || null) as Layer | null)}
-    />
-  );
+/** Choose a layer, or all. */
+export function LayerSelect({ every }: { every: string }) {
+  return <AddressSelect parameter="layer" aria-label="Layer" data={[{ value: "", label: every }, ...LAYERS]} />;
 }
 
 const AUTHOR = "spanproof.author";
@@ -459,28 +513,25 @@ export function Promote({ runs, label = "promote" }: { runs: { trace_id: string;
   const sending = useSend();
   const suites = useAnswer<Schema["SuiteList"]>(isOpen ? "suites" : "");
   if (report) return null;
-  const add = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const suite = String(new FormData(event.currentTarget).get("suite"));
+  const add = ({ suite }: Record<string, string>) =>
     sending.run<Schema["Promotions"]>("POST", "promotions", { suite, runs }, (answer) => {
       const added = answer.cases.filter((each) => each.change === "added").length;
       return `${added} added to ${answer.suite}, ${answer.cases.length - added} were there already`;
     });
-  };
   return (
     <>
       <Button leftSection={<FolderPlus size={14} />} aria-expanded={isOpen} disabled={!runs.length} onClick={() => setOpen(!isOpen)}>
         {label}
       </Button>
       {isOpen ? (
-        <form className="popup" onSubmit={add}>
-          <TextInput label="suite" name="suite" list="suites" required withAsterisk={false} autoComplete="off" />
+        <Form className="popup" submit={add}>
+          <TextInput label="suite" name="suite" list="suites" required autoComplete="off" />
           <datalist id="suites">{suites.value?.suites.map((each) => <option key={each.name} value={each.name} />)}</datalist>
           <Button type="submit" variant="filled" disabled={sending.busy}>
             Add {runs.length === 1 ? "the run" : `${runs.length} runs`}
           </Button>
           <Sent sending={sending} />
-        </form>
+        </Form>
       ) : null}
     </>
   );

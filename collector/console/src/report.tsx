@@ -6,14 +6,14 @@ import { Missing, ThemeSwitch } from "./controls";
 import { here } from "./location";
 import { Experiment } from "./pages/experiments";
 import { Gate } from "./pages/gates";
-import { StoredTrace, TrialTrace } from "./pages/trace";
+import { Trace } from "./pages/trace";
 import { Link } from "./parts";
 import { start } from "./root";
 import "./style.css";
 
 void start(ReportFrame, Missing, {
-  "/traces/$id": StoredTrace,
-  "/trials/$": TrialTrace,
+  "/traces/$id": Trace,
+  "/trials/$": Trace,
   "/experiments/$": Experiment,
   "/gates/$": Gate,
 });

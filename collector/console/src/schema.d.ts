@@ -34,6 +34,8 @@ export interface paths {
         /**
          * Usage
          * @description Return states, latency, tokens and cost of traces over time, and tokens and cost by agent and model.
+         *
+         *     There are no points for the traces of which one layer is in a state other than `fail`.
          */
         get: operations["usage_api_v1_usage_get"];
         put?: never;
@@ -1743,6 +1745,12 @@ export interface components {
             result: components["schemas"]["Cell"];
             /** Trials */
             trials: components["schemas"]["TrialRow"][];
+            /**
+             * Beside
+             * @description The console's page of its run beside that of the experiment before, or beside the frozen run; empty where a trace is missing.
+             * @default
+             */
+            beside: string;
         };
         /**
          * CasePage
@@ -1822,6 +1830,11 @@ export interface components {
             /** @description What its trials are together. */
             state: components["schemas"]["State"];
             status: components["schemas"]["CaseStatus"];
+            /**
+             * Word
+             * @description The state, and the status where that says more.
+             */
+            word: string;
             /** Passed */
             passed: number;
             /** Trials */
@@ -1856,6 +1869,12 @@ export interface components {
              * @description Whether its trace is kept: `trials/<experiment>/<case>/<trial>`.
              */
             has_trace: boolean;
+            /**
+             * Beside
+             * @description In a suite: the console's page of that trial, beside the baseline's or the frozen run.
+             * @default
+             */
+            beside: string;
         };
         /**
          * Change
@@ -2041,6 +2060,16 @@ export interface components {
         ComparedRun: {
             /** Reference */
             reference: string;
+            /**
+             * Name
+             * @description The reference in words.
+             */
+            name: string;
+            /**
+             * Path
+             * @description The console's page of it.
+             */
+            path: string;
             /** Trace Id */
             trace_id: string;
             run: components["schemas"]["Run"];
@@ -2059,6 +2088,11 @@ export interface components {
             before: string;
             /** After */
             after: string;
+            /**
+             * Sentence
+             * @description What changed beyond chance; empty where neither side has a verdict.
+             */
+            sentence: string;
             /** Layers */
             layers: {
                 [key: string]: components["schemas"]["Pair"];
@@ -2111,6 +2145,13 @@ export interface components {
              * @description `trying`, `undelivered`, `delivered`, `superseded` or `given_up`.
              */
             state: string;
+            /** @description The state as one of the five; `open` while it is being tried. */
+            mark: components["schemas"]["State"];
+            /**
+             * Words
+             * @description The state in words.
+             */
+            words: string;
             /** Attempts */
             attempts: number;
             /**
@@ -2487,6 +2528,11 @@ export interface components {
          */
         FailurePage: {
             failure: components["schemas"]["FailureCluster"];
+            /**
+             * Rule
+             * @description An alert on it, as keys of the configuration.
+             */
+            rule: string;
             /** Shares */
             shares: {
                 [key: string]: components["schemas"]["FailureShare"][];
@@ -2763,8 +2809,23 @@ export interface components {
             case: components["schemas"]["CaseRow"];
             state: components["schemas"]["State"];
             status: components["schemas"]["CaseStatus"];
+            /**
+             * Word
+             * @description The state, and the status where that says more.
+             */
+            word: string;
             /** Trials */
             trials: components["schemas"]["TrialCell"][];
+            /**
+             * Cost Usd
+             * @description Of all trials; null where no price is known.
+             */
+            cost_usd: number | null;
+            /**
+             * Wall S
+             * @description Of all trials.
+             */
+            wall_s: number;
             /** @description The case in the baseline; null where it was not run there. */
             before: components["schemas"]["Cell"] | null;
             /**
@@ -3233,6 +3294,13 @@ export interface components {
          * @description Whether anything is wrong now.
          */
         Overview: {
+            /** @description The gravest of all layers; `open` before `pass`. */
+            state: components["schemas"]["State"];
+            /**
+             * Sentence
+             * @description Whether anything is wrong: which layer fails most, or what is open.
+             */
+            sentence: string;
             /**
              * Start Ns
              * @description Unix time in nanoseconds.
@@ -3251,6 +3319,25 @@ export interface components {
             };
             /** Timeline */
             timeline: components["schemas"]["Bucket"][];
+            /**
+             * Starts Ns
+             * @description Of the stretches of the window, in order of time.
+             */
+            starts_ns: number[];
+            /**
+             * Rates
+             * @description Of each stretch; null where the layer has no outcome.
+             */
+            rates: {
+                [key: string]: (components["schemas"]["Rate"] | null)[];
+            };
+            /**
+             * Run Counts
+             * @description Runs in each stretch.
+             */
+            run_counts: number[];
+            /** Runs */
+            runs: number;
             /**
              * Releases
              * @description In order of time; not those that the window begins with.
@@ -3512,6 +3599,11 @@ export interface components {
             cause_words: string;
             /** Times */
             times: number;
+            /**
+             * Share
+             * @description Of all outcomes of all layers.
+             */
+            share: number;
             /**
              * Detail
              * @description Of the newest: what its cause is about, else its explanation.
@@ -3862,6 +3954,13 @@ export interface components {
             layers: {
                 [key: string]: components["schemas"]["Outcome"];
             };
+            /**
+             * Layer States
+             * @description The same as states.
+             */
+            layer_states: {
+                [key: string]: components["schemas"]["State"];
+            };
         };
         /**
          * ScanVerdict
@@ -4039,6 +4138,11 @@ export interface components {
              * @description Empty where the console has no configuration.
              */
             settings: components["schemas"]["Setting"][];
+            /**
+             * Ways
+             * @description How to send the first trace to this service.
+             */
+            ways: components["schemas"]["Way"][];
             /** Scores */
             scores: components["schemas"]["BuiltInScore"][];
             /**
@@ -4368,6 +4472,11 @@ export interface components {
              * @description Give it as `cursor` for the rows that follow; null where there are none.
              */
             next: string | null;
+            /**
+             * Command
+             * @description The command that lists the same.
+             */
+            command: string;
         };
         /**
          * TraceOrder
@@ -4477,6 +4586,11 @@ export interface components {
              * @description Whether its trace is kept: `trials/<experiment>/<case>/<number>`.
              */
             has_trace: boolean;
+            /**
+             * Beside
+             * @description The console's page of it, beside the baseline's trial or the frozen run; empty without a trace.
+             */
+            beside: string;
         };
         /**
          * TrialNotification
@@ -4809,6 +4923,19 @@ export interface components {
             bindings: string[];
         };
         /**
+         * Way
+         * @description A way to send the first trace.
+         */
+        Way: {
+            /** Name */
+            name: string;
+            /**
+             * Text
+             * @description What to paste, with the address filled in.
+             */
+            text: string;
+        };
+        /**
          * WeekAgreement
          * @description How far one layer agreed with the labels of a week.
          */
@@ -4909,18 +5036,20 @@ export interface operations {
             query?: {
                 /** @description How far back, in hours. */
                 hours?: number | null;
-                /** @description Also tokens and cost by agent and model. */
-                by_model?: boolean;
-                /** @description Only traces with (or without) a run that fails. */
-                failing?: boolean | null;
                 /** @description Only traces in this state. */
                 state?: components["schemas"]["State"] | null;
                 /** @description With `failing`: which layer fails; with `state`: which is in it. */
                 layer?: components["schemas"]["Layer"] | null;
+                /** @description Also tokens and cost by agent and model. */
+                by_model?: boolean;
+                /** @description Only traces with (or without) a run that fails. */
+                failing?: boolean | null;
                 /** @description Each is in a task, an answer, code or an output, in any case. */
                 text?: string[];
                 /** @description Only with a rating of this kind, as `thumbs_down`. */
                 feedback?: string | null;
+                /** @description A query line, in place of the parameters that it is short for: `state:fail layer:boundary tokens>1000 since:24h agent:shop words`. */
+                q?: string | null;
                 project?: string | null;
                 service?: string | null;
                 agent?: string | null;
@@ -5378,6 +5507,8 @@ export interface operations {
                 text?: string[];
                 /** @description Only with a rating of this kind, as `thumbs_down`. */
                 feedback?: string | null;
+                /** @description A query line, in place of the parameters that it is short for: `state:fail layer:boundary tokens>1000 since:24h agent:shop words`. */
+                q?: string | null;
                 project?: string | null;
                 service?: string | null;
                 agent?: string | null;
@@ -5472,6 +5603,8 @@ export interface operations {
                 text?: string[];
                 /** @description Only with a rating of this kind, as `thumbs_down`. */
                 feedback?: string | null;
+                /** @description A query line, in place of the parameters that it is short for: `state:fail layer:boundary tokens>1000 since:24h agent:shop words`. */
+                q?: string | null;
                 project?: string | null;
                 service?: string | null;
                 agent?: string | null;
@@ -5566,6 +5699,8 @@ export interface operations {
                 text?: string[];
                 /** @description Only with a rating of this kind, as `thumbs_down`. */
                 feedback?: string | null;
+                /** @description A query line, in place of the parameters that it is short for: `state:fail layer:boundary tokens>1000 since:24h agent:shop words`. */
+                q?: string | null;
                 project?: string | null;
                 service?: string | null;
                 agent?: string | null;

@@ -33,10 +33,8 @@ interface MarkParts {
 }
 
 export function StateMark({ state, text, label, title, href }: MarkParts) {
-  const content = `${label ? `${label} ` : ""}${MARKS[state]} ${text ?? state}`.trimEnd();
-  return href ? <Link className={`verdict ${state}`} href={href} title={title}>{content}</Link> : (
-    <span className={`verdict ${state}`} title={title}>{content}</span>
-  );
+  const parts = { className: `verdict ${state}`, title, children: `${label ? `${label} ` : ""}${MARKS[state]} ${text ?? state}`.trimEnd() };
+  return href ? <Link {...parts} href={href} /> : <span {...parts} />;
 }
 
 /** The outcome of a score: its state, and its value where it was judged; a value alone of what has no verdict. */
@@ -62,18 +60,9 @@ export function ResultMark({ state, verdict }: { state: State; verdict?: string 
 export function Counts({ counts }: { counts: Record<string, number> }) {
   const shown = STATES.filter((state) => counts[state]);
   if (!shown.length) return <span className="dim">none</span>;
-  return (
-    <>
-      {shown.map((state) => (
-        <span key={state} className="part"><StateMark state={state} text={`${counts[state]} ${RESULT_WORDS[state] ?? state}`} /></span>
-      ))}
-    </>
-  );
-}
-
-/** Return the state of each layer of a run. */
-export function statesOf(run: Schema["TraceRow"]["runs"][number] | undefined): Record<string, string> {
-  return Object.fromEntries(Object.entries(run?.layers ?? {}).map(([layer, outcome]) => [layer, outcome.state ?? "skipped"]));
+  return shown.map((state) => (
+    <span key={state} className="part"><StateMark state={state} text={`${counts[state]} ${RESULT_WORDS[state] ?? state}`} /></span>
+  ));
 }
 
 /** Five small marks with the short names of their layers, in the order of the layers. */
@@ -95,16 +84,6 @@ export function LayerMarks({ states }: { states: Record<string, string> }) {
   );
 }
 
-/** A rate in words: `fails 2 of 143, 57 open`; the 143 are those that passed or failed. */
-export function describeRate(rate: Rate): string {
-  const count = (n: number) => n.toLocaleString("en");
-  if (!rate.judged && !rate.open && !rate.errored) return "nothing judged";
-  const parts = [rate.judged ? `fails ${count(rate.failed)} of ${count(rate.judged)}` : "none judged"];
-  if (rate.open) parts.push(`${count(rate.open)} open`);
-  if (rate.errored) parts.push(`${count(rate.errored)} errored`);
-  return parts.join(", ");
-}
-
 /** Return what a bar of verdicts is made of, the gravest first. What errored is left out where nothing did. */
 export function listShares({ failed, errored, open, passed }: Pick<Rate, "failed" | "errored" | "open" | "passed">): [State, number][] {
   return [["fail", failed], ...(errored ? [["errored", errored] as [State, number]] : []), ["open", open], ["pass", passed]];
@@ -117,19 +96,19 @@ export function describeShares(parts: [State, number][]): string {
 
 /** The shares that failed, are open and passed, as one bar; open is hatched, so that it is told apart without colour. */
 export function RateBar({ rate }: { rate: Rate }) {
-  const parts = listShares(rate);
-  if (!rate.judged && !rate.open && !rate.errored) return <div className="shares" />;
-  const words = describeShares(parts);
+  const parts = listShares(rate).filter(([, count]) => count);
+  if (!parts.length) return <div className="shares" />;
+  const words = describeShares(listShares(rate));
   return (
     <div className="shares" role="img" aria-label={words} title={words}>
-      {parts.map(([state, count]) => (count ? <i key={state} className={state} style={{ flexGrow: count, minWidth: "2px" }} /> : null))}
+      {parts.map(([state, count]) => <i key={state} className={state} style={{ flexGrow: count, minWidth: "2px" }} />)}
     </div>
   );
 }
 
 /** The rate of a layer as a number, in the state of what was counted. */
 export function RateMark({ rate, href }: { rate: Rate; href?: string }) {
-  return <StateMark state={rate.state} text={rate.judged ? percent(rate.rate) : ""} title={describeRate(rate)} href={href} />;
+  return <StateMark state={rate.state} text={rate.judged ? percent(rate.rate) : ""} title={rate.words} href={href} />;
 }
 
 const CHANGES: Record<Schema["Pair"]["change"], string> = { worse: "▲", better: "▼", unclear: "=" };

@@ -1,7 +1,7 @@
 // The steps of a run: code with findings on its lines, what was recorded beside what was replayed, tool calls.
 import { diffArrays, diffChars } from "diff";
 import { Link2 } from "lucide-react";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, type ReactNode } from "react";
 import type { Schema } from "./api";
 import { Images, type ImagesParts } from "./images";
 import { addressWith } from "./location";
@@ -30,14 +30,9 @@ export function Step({ step, claim, chosen, images }: StepParts) {
   return (
     <section className="step" id={`step-${step.number}`} data-chosen={chosen || undefined} aria-label={`Step ${step.number}`}>
       <header>
-        <h2>
-          step {step.number}
-          {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
-        </h2>
+        <h2>step {step.number}{step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}</h2>
         <span className="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
-        <Link className="anchor" href={addressWith({ step: String(step.number) })} aria-label={`link to step ${step.number}`}>
-          <Link2 size={13} />
-        </Link>
+        <Link className="anchor" href={addressWith({ step: String(step.number) })} aria-label={`link to step ${step.number}`}><Link2 size={13} /></Link>
       </header>
       {step.thought ? (
         <details open={step.thought.length < 600}>
@@ -127,33 +122,26 @@ function Code({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
     <>
       <Source snippet={snippet} />
       {snippet.executed ? <Beside snippet={snippet} lit={lit} /> : null}
-      {snippet.replayed && Object.keys(snippet.replayed.files).length ? (
-        <div className="attempts">
-          <h3>Files left</h3>
-          {Object.entries(snippet.replayed.files).map(([path, size], index) => (
-            <div key={index}>
-              <code>
-                <Plain text={path} />
-              </code>{" "}
-              <span className="dim">{formatBytes(size)}</span>
-            </div>
-          ))}
-        </div>
-      ) : null}
-      {snippet.replayed?.attempts.length ? (
-        <div className="attempts">
-          <h3>Attempts at the boundary</h3>
-          {snippet.replayed.attempts.map((attempt, index) => (
-            <div key={index}>
-              <span className={`verdict ${attempt.allowed ? "open" : "fail"}`}>{attempt.allowed ? "? allowed" : "✗ refused"}</span> {attempt.kind}{" "}
-              <code><Plain text={attempt.target} /></code>
-              {attempt.count > 1 ? ` ×${attempt.count}` : ""}
-            </div>
-          ))}
-        </div>
-      ) : null}
+      <Listed
+        title="Files left"
+        rows={Object.entries(snippet.replayed?.files ?? {}).map(([path, size]) => <><code><Plain text={path} /></code> <span className="dim">{formatBytes(size)}</span></>)}
+      />
+      <Listed
+        title="Attempts at the boundary"
+        rows={(snippet.replayed?.attempts ?? []).map(({ allowed, kind, target, count }) => (
+          <>
+            <span className={`verdict ${allowed ? "open" : "fail"}`}>{allowed ? "? allowed" : "✗ refused"}</span> {kind} <code><Plain text={target} /></code>
+            {count > 1 ? ` ×${count}` : ""}
+          </>
+        ))}
+      />
     </>
   );
+}
+
+/** What a replay did beside its output; nothing where it did nothing of the kind. */
+function Listed({ title, rows }: { title: string; rows: ReactNode[] }) {
+  return rows.length ? <div className="attempts"><h3>{title}</h3>{rows.map((row, index) => <div key={index}>{row}</div>)}</div> : null;
 }
 
 function Beside({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
@@ -161,17 +149,16 @@ function Beside({ snippet, lit }: { snippet: Snippet; lit: Cell | null }) {
   const before = textOf(recorded);
   const after = replayed ? textOf(replayed) : "";
   const same = replayed?.agrees === true;
+  const words = replayed && [replayed.ended.replaceAll("_", " "), formatDuration(replayed.wall_s * 1e9), replayed.peak_memory_bytes ? formatBytes(replayed.peak_memory_bytes) : ""];
   return (
     <div className="beside">
       <div role="group" aria-label="recorded">
-        <h3>
-          recorded {recorded?.ended ? `· ${recorded.ended.replaceAll("_", " ")}` : ""}
-        </h3>
+        <h3>recorded {recorded?.ended ? `· ${recorded.ended.replaceAll("_", " ")}` : ""}</h3>
         <pre>{before ? <Lit text={before} lit={lit} /> : <span className="dim">nothing was printed</span>}</pre>
       </div>
       <div role="group" aria-label="replayed">
         <h3>
-          replayed {replayed ? `· ${replayed.ended.replaceAll("_", " ")} · ${formatDuration(replayed.wall_s * 1e9)}${replayed.peak_memory_bytes ? ` · ${formatBytes(replayed.peak_memory_bytes)}` : ""}` : ""}
+          {["replayed", ...(words ?? [])].filter(Boolean).join(" · ")}
           {same ? <span className="verdict pass"> ✓ same</span> : null}
           {replayed?.agrees === false ? <span className="verdict fail"> ✗ differs</span> : null}
           {replayed?.flaky ? <span className="verdict open"> ? flaky</span> : null}
@@ -192,13 +179,9 @@ export function textOf(side: Schema["Recorded"] | Schema["Replayed"] | null): st
 
 export function Difference({ before, after }: { before: string; after: string }) {
   if (!before || before.length + after.length > LONGEST_DIFF) return <Plain text={after} />;
-  return (
-    <>
-      {diffChars(before, after).map((part, index) => (
-        <span key={index} className={part.added ? "added" : part.removed ? "removed" : undefined}><Plain text={part.value} /></span>
-      ))}
-    </>
-  );
+  return diffChars(before, after).map((part, index) => (
+    <span key={index} className={part.added ? "added" : part.removed ? "removed" : undefined}><Plain text={part.value} /></span>
+  ));
 }
 
 /** Return where the value of a claim is in a text; -1 where it is not. */

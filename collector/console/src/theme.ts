@@ -10,7 +10,7 @@ export const theme = createTheme({
   cursorType: "pointer",
   components: {
     Button: Button.extend({ defaultProps: { ...small, variant: "default" } }),
-    TextInput: TextInput.extend({ defaultProps: small }),
+    TextInput: TextInput.extend({ defaultProps: { ...small, withAsterisk: false, spellCheck: false } }),
     NativeSelect: NativeSelect.extend({ defaultProps: small }),
     Textarea: Textarea.extend({ defaultProps: small }),
     // To lock the page's scrolling, these would write a style sheet, which the page's policy forbids.

@@ -1,7 +1,7 @@
 // The steps of a run as a tree, with the spans below them and when each ran.
-import { useMemo } from "react";
+import { useMemo, type ReactNode } from "react";
 import type { Schema } from "./api";
-import { here } from "./location";
+import { getParameter } from "./location";
 import { formatDuration, Plain } from "./parts";
 
 /** From so many steps on, the spans of the chosen step alone are listed. */
@@ -21,40 +21,52 @@ interface TreeParts {
 
 /** Steps with the spans below them, and when each ran. */
 export function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
-  const below = useMemo(() => spansBelow(page, run), [page, run]);
-  const span = here().searchParams.get("span");
-  const isListed = (step: Schema["Step"]) => run.steps.length <= MANY || step.number === chosen;
+  const below = useMemo(() => listSpansBelow(page, run), [page, run]);
+  const whole = Math.max(1, run.end_ns - run.start_ns);
+  const line = (isChosen: boolean, show: () => void, { start_ns: start, end_ns: end }: { start_ns: number; end_ns: number }, content: ReactNode) => {
+    const left = Math.max(0, Math.min(99, ((start - run.start_ns) / whole) * 100));
+    const width = Math.max(0, Math.min(100 - left, ((end - start) / whole) * 100));
+    return (
+      <>
+        <button type="button" aria-current={isChosen ? "true" : undefined} onClick={show}>
+          {content}
+          <span className="dim">{formatDuration(end - start)}</span>
+        </button>
+        <span className="width"><i style={{ left: `${left}%`, width: `${width}%` }} /></span>
+      </>
+    );
+  };
+  const failed = <span className="verdict fail">✗ failed</span>;
   return (
     <ul className="tree">
       {run.steps.map((step) => {
-        const failed = step.error || step.snippets.some((each) => each.recorded?.ended && each.recorded.ended !== "ok");
-        const crossed = step.snippets.some((each) => each.scan === "deny" || each.replayed?.attempts.some((a) => !a.allowed));
+        const hasFailed = step.error || step.snippets.some((each) => each.recorded?.ended && each.recorded.ended !== "ok");
+        const hasCrossed = step.snippets.some((each) => each.scan === "deny" || each.replayed?.attempts.some((a) => !a.allowed));
+        const isListed = run.steps.length <= MANY || step.number === chosen;
+        const spans = (isListed && below.get(step.span_id)) || [];
         return (
-          <li>
-            <button type="button" aria-current={step.number === chosen ? "true" : undefined} onClick={() => choose(step.number)}>
-              <span className="name">
-                step {step.number}
-                {step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}
-              </span>
-              {failed ? <span className="verdict fail">✗ failed</span> : null}
-              {crossed ? <span className="verdict fail">✗ boundary</span> : null}
-              <span className="dim">{formatDuration(step.end_ns - step.start_ns)}</span>
-            </button>
-            <When run={run} start={step.start_ns} end={step.end_ns} />
-            {isListed(step) && below.has(step.span_id) ? (
+          <li key={step.number}>
+            {line(step.number === chosen, () => choose(step.number), step, (
+              <>
+                <span className="name">step {step.number}{step.kind === "action" ? "" : ` ${step.kind.replace("_", " ")}`}</span>
+                {hasFailed ? failed : null}
+                {hasCrossed ? <span className="verdict fail">✗ boundary</span> : null}
+              </>
+            ))}
+            {spans.length ? (
               <ul className="tree">
-                {below.get(step.span_id)!.slice(0, MOST_BELOW).map((each, index) => (
-                  <li key={index}>
-                    <button type="button" aria-current={each.span_id === span ? "true" : undefined} onClick={() => chooseSpan(each.span_id)}>
-                      <span className="dim">{each.kind}</span>
-                      <span className="name"><Plain text={each.name} /></span>
-                      {each.error ? <span className="verdict fail">✗ failed</span> : null}
-                      <span className="dim">{formatDuration(each.end_ns - each.start_ns)}</span>
-                    </button>
-                    <When run={run} start={each.start_ns} end={each.end_ns} />
+                {spans.slice(0, MOST_BELOW).map((each) => (
+                  <li key={each.span_id}>
+                    {line(each.span_id === getParameter("span"), () => chooseSpan(each.span_id), each, (
+                      <>
+                        <span className="dim">{each.kind}</span>
+                        <span className="name"><Plain text={each.name} /></span>
+                        {each.error ? failed : null}
+                      </>
+                    ))}
                   </li>
                 ))}
-                {below.get(step.span_id)!.length > MOST_BELOW ? <li className="dim">{below.get(step.span_id)!.length - MOST_BELOW} more among the spans below the steps</li> : null}
+                {spans.length > MOST_BELOW ? <li className="dim">{spans.length - MOST_BELOW} more among the spans below the steps</li> : null}
               </ul>
             ) : null}
           </li>
@@ -64,29 +76,15 @@ export function Tree({ page, run, chosen, choose, chooseSpan }: TreeParts) {
   );
 }
 
-/** When something ran, within its run. */
-function When({ run, start, end }: { run: Schema["Run"]; start: number; end: number }) {
-  const whole = Math.max(1, run.end_ns - run.start_ns);
-  const left = Math.max(0, Math.min(99, ((start - run.start_ns) / whole) * 100));
-  return (
-    <span className="width">
-      <i style={{ left: `${left}%`, width: `${Math.max(0, Math.min(100 - left, ((end - start) / whole) * 100))}%` }} />
-    </span>
-  );
-}
-
 /** Return the spans below each step, by the span of the step. */
-function spansBelow(page: Schema["TracePage"], run: Schema["Run"]): Map<string, Schema["SpanRow"][]> {
-  const steps = new Set(run.steps.map((step) => step.span_id));
+function listSpansBelow(page: Schema["TracePage"], run: Schema["Run"]): Map<string, Schema["SpanRow"][]> {
+  const found = new Map<string, Schema["SpanRow"][]>(run.steps.map((step) => [step.span_id, []]));
   const parents = new Map(page.spans.map((each) => [each.span_id, each.parent_id]));
-  const found = new Map<string, Schema["SpanRow"][]>();
   for (const span of page.spans) {
     let at = parents.get(span.span_id);
     // A trace that is not whole may have spans that are each other's parents.
-    for (let depth = 0; at && !steps.has(at) && depth < DEEPEST; depth++) at = parents.get(at);
-    if (!at || !steps.has(at) || steps.has(span.span_id)) continue;
-    if (!found.has(at)) found.set(at, []);
-    found.get(at)!.push(span);
+    for (let depth = 0; at && !found.has(at) && depth < DEEPEST; depth++) at = parents.get(at);
+    if (at && !found.has(span.span_id)) found.get(at)?.push(span);
   }
   return found;
 }

@@ -94,7 +94,9 @@ def open_reader_store(request: Request) -> Store:
     """Return the store that the application reads, limited to the project of the reader's token, if any."""
     store: Store = request.app.state.open_store()
     project: str | None = request.state.project
-    return store if project is None else store.limited_to(project)
+    if project is None:
+        return store
+    return store.limited_to(project)
 
 
 Opened = Annotated[Store, Depends(open_reader_store)]

@@ -102,8 +102,10 @@ def _build_step_pair(before: Step | None, after: Step | None) -> StepPair:
         change = StepChange.ADDED if before is None else StepChange.REMOVED
     elif _list_code(before) != _list_code(after):
         change = StepChange.CODE
+    elif _list_outputs(before) == _list_outputs(after):
+        change = StepChange.SAME
     else:
-        change = StepChange.SAME if _list_outputs(before) == _list_outputs(after) else StepChange.OUTPUT
+        change = StepChange.OUTPUT
     return StepPair(before.number if before else None, after.number if after else None, change)
 
 

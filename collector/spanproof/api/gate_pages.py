@@ -54,7 +54,9 @@ def get_report_state(report: ReportFile) -> State:
 def _get_assertion_state(row: ReportedAssertion) -> State:
     """Return the state of an assertion; one that holds while some of its cases are open is open."""
     state = parse_state(row.verdict)
-    return State.OPEN if state is State.PASS and row.open else state
+    if state is State.PASS and row.open:
+        return State.OPEN
+    return state
 
 
 def _build_assertion(row: ReportedAssertion, marks: Sequence[CodeMark]) -> GateAssertion:

@@ -10,7 +10,7 @@ from spanproof.store import RunRow, TraceRow
 from spanproof.store.browse import CodeRow, ReplayRow
 from spanproof.store.span_pages import ReceivedSpan
 from spanproof.store.values import RunSummary
-from spanproof.trace import SpanKind
+from spanproof.trace import SpanKind, get_state
 
 _NO_SUMMARY: Final = RunSummary("", "", 0, None)
 
@@ -87,4 +87,5 @@ def _build_run_row(run: RunRow, summary: RunSummary) -> models.RunRow:
         state=run.state,
         reason=describe_reason(run.layers),
         layers={layer: build_outcome(outcome) for layer, outcome in run.layers.items()},
+        layer_states={layer: get_state(outcome) for layer, outcome in run.layers.items()},
     )

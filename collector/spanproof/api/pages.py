@@ -133,8 +133,8 @@ def build_rate(counted: FailRate) -> models.Rate:
     )
 
 
-def build_reason(found: CauseCount) -> models.Reason:
-    """Return a cause with its count."""
+def build_reason(found: CauseCount, outcomes: int) -> models.Reason:
+    """Return a cause with its count, of so many outcomes."""
     return models.Reason(
         layer=found.layer,
         outcome=_OUTCOMES[found.state],
@@ -142,6 +142,7 @@ def build_reason(found: CauseCount) -> models.Reason:
         reason=format_text(found.name),
         cause_words=format_text(found.words),
         times=found.count,
+        share=found.count / outcomes if outcomes else 0.0,
         detail=format_text(found.detail),
         trace_id=found.trace_id,
     )

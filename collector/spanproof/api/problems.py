@@ -38,7 +38,10 @@ def add_problem_handlers(app: FastAPI) -> None:
             f"{'.'.join(str(part) for part in error['loc'])}: {error['msg']}" for error in failure.errors()
         )
         is_of_body = any(error["loc"][0] == "body" for error in failure.errors())
-        status = HTTPStatus.UNPROCESSABLE_ENTITY if is_of_body else HTTPStatus.BAD_REQUEST
+        if is_of_body:
+            status = HTTPStatus.UNPROCESSABLE_ENTITY
+        else:
+            status = HTTPStatus.BAD_REQUEST
         return build_problem_response(status, "; ".join(faults))
 
     async def of_http(_: Request, failure: Exception) -> Response:

@@ -90,7 +90,10 @@ def _build_pipeline() -> Pipeline:
 def _build_score(case: Case, expected: Expectation, position: int) -> Score:
     if case.trace is None or case.origin is None:
         raise SuiteError(f"case {case.id} holds no frozen run")
-    snippet = case.snippets[expected.snippet - 1].id if expected.snippet is not None else None
+    if expected.snippet is not None:
+        snippet = case.snippets[expected.snippet - 1].id
+    else:
+        snippet = None
     return Score(
         id=digest("expectation", case.id, str(position)),
         trace_id=case.origin.trace_id,

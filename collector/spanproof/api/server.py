@@ -63,9 +63,15 @@ class ConsoleServer:
             TlsError: a certificate cannot be used.
         """
         context = load_ssl_context(tls) if tls is not None else None
-        self._bound = bound if bound is not None else open_console_socket(host, port, fall_back=fall_back)
+        if bound is not None:
+            self._bound = bound
+        else:
+            self._bound = open_console_socket(host, port, fall_back=fall_back)
         self.url = f"{'https' if context else 'http'}://{format_host(host)}:{self._bound.getsockname()[1]}"
-        hosts = frozenset(("localhost", "127.0.0.1", "[::1]")) if is_loopback(host) else frozenset[str]()
+        if is_loopback(host):
+            hosts = frozenset(("localhost", "127.0.0.1", "[::1]"))
+        else:
+            hosts = frozenset[str]()
         config = uvicorn.Config(
             _LazyApp(open_store, replace(settings, hosts=hosts), on_load),
             http="httptools",

@@ -98,7 +98,9 @@ def add_undecided(table: ResultTable, trials: Iterable[Trial]) -> ResultTable:
 def get_row_state(row: ResultRow) -> State:
     """Return the state of a row; one that passed with something open is open."""
     state = parse_state(row.verdict.value)
-    return State.OPEN if state is State.PASS and row.open else state
+    if state is State.PASS and row.open:
+        return State.OPEN
+    return state
 
 
 def get_case_state(result: CaseResult) -> State:
@@ -114,7 +116,9 @@ def get_table_state(table: ResultTable) -> State:
 def compute_state_with_result(passed: bool, states: Iterable[State]) -> State:
     """Return what rows are together, and `fail` where the whole did not pass and no row says why."""
     state = fold_states(states)
-    return State.FAIL if not passed and state in (State.PASS, State.SKIPPED) else state
+    if not passed and state in (State.PASS, State.SKIPPED):
+        return State.FAIL
+    return state
 
 
 def get_frozen_state(case: Case) -> State:

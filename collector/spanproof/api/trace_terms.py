@@ -53,6 +53,16 @@ def _read_terms(
     feedback: Annotated[
         str | None, Query(max_length=100, description="Only with a rating of this kind, as `thumbs_down`.")
     ] = None,
+    q: Annotated[  # noqa: ARG001 - `QueryLineRoute` has expanded it
+        str | None,
+        Query(
+            max_length=2000,
+            description=(
+                "A query line, in place of the parameters that it is short for:"
+                " `state:fail layer:boundary tokens>1000 since:24h agent:shop words`."
+            ),
+        ),
+    ] = None,
 ) -> TraceTerms:
     """Return which traces are chosen; the state of one layer is not among the terms.
 

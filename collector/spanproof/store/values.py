@@ -156,15 +156,14 @@ class FailRate:
     @property
     def words(self) -> str:
         """The rate in words: `fails 2 of 143, 57 open`."""
-        if not self.judgeable:
+        if not self.judgeable and not self.errored:
             return "nothing judged"
-        if self.judged:
-            fails = f"fails {self.failed:,} of {self.judged:,}"
-        else:
-            fails = "none judged"
+        parts = [f"fails {self.failed:,} of {self.judged:,}"] if self.judged else ["none judged"]
         if self.open:
-            return f"{fails}, {self.open:,} open"
-        return fails
+            parts.append(f"{self.open:,} open")
+        if self.errored:
+            parts.append(f"{self.errored:,} errored")
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True, slots=True)

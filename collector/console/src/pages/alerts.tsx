@@ -1,16 +1,75 @@
 // What fires, what fired when with the scores behind it, what is silenced, rules, and what targets got.
 import { Button, Textarea, TextInput } from "@mantine/core";
-import { useState, type FormEvent } from "react";
+import { useState } from "react";
 import type { Schema, State } from "../api";
-import { author, AuthorField, Cli, DataTable, Empty, Head, Items, Link, pathOf, Plain, Problem, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
+import { author, AuthorField, Cli, DataTable, Empty, Form, Head, Items, Link, pathOf, Plain, Problem, request, RunLink, Sent, Shown, Time, useAnswer, useSend } from "../parts";
 import { StateMark } from "../state";
 
 type Alert = Schema["AlertRow"];
+type MadeRule = Schema["MadeRuleRow"];
 
 const EXAMPLE = "name: answers that contradict their sources\nlayer: groundedness\nthreshold: 0.1\nwindow_s: 3600\nmin_count: 20\nnotify: []\n";
 
+export function Alerts() {
+  const now = useAnswer<Schema["AlertList"]>("alerts");
+  const history = useAnswer<Schema["History"]>("alerts/history");
+  const [text, setText] = useState(EXAMPLE);
+  const reload = () => [now, history].forEach((each) => each.reload());
+  return (
+    <>
+      <Head title="Alerts"><span className="fields"><Link href="/alerts/deliveries">Deliveries</Link><AuthorField /></span></Head>
+      <Shown loaded={now}>
+        {(list) => (
+          <>
+            <LeftOut count={list.left_out} of="alerts" />
+            {list.alerts.length ? list.alerts.map((alert) => <One key={alert.id + alert.status} alert={alert} reload={reload} />) : (
+              <Empty title="No alert fires">
+                <p>{list.rules.length ? `${list.rules.length} ${list.rules.length === 1 ? "rule is" : "rules are"} watched.` : "No rule is watched: make one below, or in the configuration."}</p>
+              </Empty>
+            )}
+            <div className="columns">
+              <section>
+                <h2>Rules</h2>
+                <Rules list={list} edit={setText} reload={reload} />
+                <h2 className="below">Make a rule</h2>
+                <RuleEditor targets={list.targets} text={text} setText={setText} reload={reload} />
+              </section>
+              <section><h2>Silences</h2><Silences silences={list.silences} reload={reload} /></section>
+            </div>
+          </>
+        )}
+      </Shown>
+      <h2 className="below">What happened</h2>
+      <Shown loaded={history}>
+        {(found) => (
+          <>
+            <LeftOut count={found.left_out} of="events" />
+            <DataTable
+              label="History"
+              rows={found.events}
+              empty="No alert has fired yet."
+              columns={[
+                ["rule", (event) => event.rule],
+                ["when", (event) => <Time ns={event.at_ns} />, "dim"],
+                ["state", (event) => <AlertState status={event.status} />],
+                ["what", (event) => <><Plain text={event.summary} /><Behind alert={event} /></>, "wide"],
+              ]}
+            />
+          </>
+        )}
+      </Shown>
+      <Cli line="spanproof alerts list --all" />
+    </>
+  );
+}
+
+/** How many entries of a list are in a form that only another version knows. */
+function LeftOut({ count, of }: { count: number; of: string }) {
+  return count ? <Problem text={`${count} ${of} are left out: this version cannot read them`} /> : null;
+}
+
 interface EditorParts {
-  list: Schema["AlertList"];
+  targets: string[];
   /** The text that is edited. */
   text: string;
   setText: (text: string) => void;
@@ -18,11 +77,10 @@ interface EditorParts {
 }
 
 /** A rule in YAML: tried over the last week, and kept. */
-function RuleEditor({ list, text, setText, reload }: EditorParts) {
+function RuleEditor({ targets, text, setText, reload }: EditorParts) {
   const sending = useSend();
   const [trial, setTrial] = useState<Schema["RuleTrial"] | null>(null);
-  const attempt = (event: FormEvent) => {
-    event.preventDefault();
+  const attempt = () => {
     setTrial(null);
     sending.run<Schema["RuleTrial"]>("POST", "alerts/trials", { rule: text, hours: 168 }, (answer) => {
       setTrial(answer);
@@ -30,15 +88,15 @@ function RuleEditor({ list, text, setText, reload }: EditorParts) {
     });
   };
   const keep = () =>
-    sending.run<Schema["MadeRuleRow"]>("POST", "alerts/rules", { rule: text, author: author() }, (answer) => {
+    sending.run<MadeRule>("POST", "alerts/rules", { rule: text, author: author() }, (answer) => {
       reload();
       return `${answer.name} is watched from now on.`;
     });
   return (
-    <form onSubmit={attempt}>
+    <Form submit={attempt}>
       <Textarea
         label="A rule, with the keys of alerts in the configuration"
-        description={list.targets.length ? `notify takes names of targets: ${list.targets.join(", ")}` : "No target is configured that notify could name."}
+        description={targets.length ? `notify takes names of targets: ${targets.join(", ")}` : "No target is configured that notify could name."}
         autosize
         minRows={6}
         maxRows={16}
@@ -53,87 +111,29 @@ function RuleEditor({ list, text, setText, reload }: EditorParts) {
       </div>
       <Sent sending={sending} />
       <Items items={(trial?.notifications ?? []).map((each) => <><Time ns={each.at_ns} /> {each.status}: <Plain text={each.summary} /></>)} />
-    </form>
+    </Form>
   );
 }
 
-export function Alerts() {
-  const now = useAnswer<Schema["AlertList"]>("alerts");
-  const history = useAnswer<Schema["History"]>("alerts/history");
-  const [text, setText] = useState(EXAMPLE);
-  const reload = () => [now, history].forEach((each) => each.reload?.());
-  return (
-    <>
-      <Head title="Alerts"><span className="fields"><Link href="/alerts/deliveries">Deliveries</Link><AuthorField /></span></Head>
-      <Shown loaded={now}>
-        {(list) => (
-          <>
-            {list.left_out ? <Problem text={`${list.left_out} alerts are left out: this version cannot read them`} /> : null}
-            {list.alerts.length ? (
-              list.alerts.map((alert) => <One key={alert.id + alert.status} alert={alert} reload={reload} />)
-            ) : (
-              <Empty title="No alert fires">
-                <p>{list.rules.length ? `${list.rules.length} ${list.rules.length === 1 ? "rule is" : "rules are"} watched.` : "No rule is watched: make one below, or in the configuration."}</p>
-              </Empty>
-            )}
-            <div className="columns">
-              <section>
-                <h2>Rules</h2>
-                <Rules list={list} edit={setText} reload={reload} />
-                <h2 className="below">Make a rule</h2>
-                <RuleEditor list={list} text={text} setText={setText} reload={reload} />
-              </section>
-              <section><h2>Silences</h2><Silences silences={list.silences} reload={reload} /></section>
-            </div>
-          </>
-        )}
-      </Shown>
-      <h2 className="below">What happened</h2>
-      <Shown loaded={history}>
-        {(found) =>
-          found.events.length ? (
-            <DataTable
-              label="History"
-              rows={found.events}
-              columns={[
-                ["rule", (event) => <Plain text={event.rule} />],
-                ["when", (event) => <Time ns={event.at_ns} />, "dim"],
-                ["state", (event) => <AlertState status={event.status} />],
-                ["what", (event) => <><Plain text={event.summary} /><Behind alert={event} /></>, "wide"],
-              ]}
-            />
-          ) : <p className="dim">No alert has fired yet.</p>
-        }
-      </Shown>
-      <Cli line="spanproof alerts list --all" />
-    </>
-  );
-}
+const ALERT_STATES: Record<string, State> = { firing: "fail", pending: "open" };
 
 function AlertState({ status }: { status: string }) {
-  const states: Record<string, State> = { firing: "fail", pending: "open", resolved: "skipped", inactive: "skipped" };
-  return <StateMark state={states[status] ?? "skipped"} text={status} />;
+  return <StateMark state={ALERT_STATES[status] ?? "skipped"} text={status} />;
 }
 
 function One({ alert, reload }: { alert: Alert; reload: () => void }) {
-  const sending = useSend();
+  const sending = useSend(reload);
   const matchers = { alertname: alert.rule, ...alert.cohort };
   const acknowledge = () =>
-    sending.run<Alert>("POST", `alerts/${alert.id}/acknowledgement`, { author: author() }, (answer) => {
-      reload();
-      return `Acknowledged by ${answer.acknowledged_by}.`;
-    });
-  const silence = () =>
-    sending.run<Schema["SilenceRow"]>("POST", "silences", { matchers, hours: 2, author: author(), comment: alert.summary }, () => {
-      reload();
-      return "Silenced for 2 hours.";
-    });
+    sending.run<Alert>("POST", `alerts/${alert.id}/acknowledgement`, { author: author() }, (answer) => `Acknowledged by ${answer.acknowledged_by}.`);
+  const silence = () => sending.run("POST", "silences", { matchers, hours: 2, author: author(), comment: alert.summary }, () => "Silenced for 2 hours.");
+  const more = [alert.acknowledged_by ? `acknowledged by ${alert.acknowledged_by}` : "", ...alert.undelivered].filter(Boolean);
   return (
     <section className="card">
       <h2><AlertState status={alert.status} /> <Plain text={alert.summary} /></h2>
       <div className="dim">
         <Plain text={alert.rule} /> · {alert.severity} · <Plain text={alert.threshold} /> · since <Time ns={alert.since_ns} relative />
-        <Plain text={[alert.acknowledged_by ? `acknowledged by ${alert.acknowledged_by}` : "", ...alert.undelivered].filter(Boolean).map((each) => ` · ${each}`).join("")} />
+        <Plain text={more.map((each) => ` · ${each}`).join("")} />
       </div>
       {alert.first_summary && alert.first_summary !== alert.summary ? (
         <p className="dim">It began to fire with: <Plain text={alert.first_summary} /></p>
@@ -155,58 +155,42 @@ function Behind({ alert }: { alert: Alert }) {
 }
 
 function Rules({ list: { rules, made }, edit, reload }: { list: Schema["AlertList"]; edit: (text: string) => void; reload: () => void }) {
-  const sending = useSend();
+  const sending = useSend(reload);
   if (!rules.length && !made.length) return <p className="dim">There is none, in the configuration or made here.</p>;
   const remove = (name: string) =>
-    sending.run<Schema["MadeRuleRow"]>("DELETE", `alerts/rules/${pathOf(name)}`, undefined, (answer) => {
-      reload();
-      return `${answer.name} is removed; its alerts end.`;
-    });
-  return (
-    <>
-      <DataTable
-        label="Rules"
-        rows={rules}
-        columns={[
-          ["rule", (rule) => <Plain text={rule.name} />],
-          ["measure", (rule) => <>{rule.metric}<div className="dim">{rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}</div></>],
-          ["bound", (rule) => <Plain text={rule.bound} />],
-          ["by", (rule) => rule.group_by.join(", ") || "–"],
-          ["notifies", (rule) => <Plain text={rule.notify.join(", ") || "–"} />],
-          ["made by", (rule) => {
-            const own = made.find((each) => each.name === rule.name && rule.made_by);
-            return own ? <MadeBy rule={own} edit={edit} remove={remove} /> : <span className="dim">the configuration</span>;
-          }],
-        ]}
-      />
-      {made.filter((each) => each.problem).map((each) => (
-        <div key={each.name} className="problem">
-          <Plain text={`${each.name} is not watched: ${each.problem}`} /> <MadeBy rule={each} edit={edit} remove={remove} />
-        </div>
-      ))}
-      <Sent sending={sending} />
-    </>
-  );
-}
-
-/** Who made a rule, and the buttons to change it. */
-function MadeBy({ rule, edit, remove }: { rule: Schema["MadeRuleRow"]; edit: (text: string) => void; remove: (name: string) => void }) {
-  return (
+    sending.run<MadeRule>("DELETE", `alerts/rules/${pathOf(name)}`, undefined, (answer) => `${answer.name} is removed; its alerts end.`);
+  // Who made a rule, and the buttons to change it.
+  const madeBy = (rule: MadeRule) => (
     <span className="inline">
       <Plain text={rule.author} />
       <Button size="compact-xs" aria-label={`edit ${rule.name}`} onClick={() => edit(rule.text)}>edit</Button>
       <Button size="compact-xs" aria-label={`remove ${rule.name}`} onClick={() => remove(rule.name)}>remove</Button>
     </span>
   );
+  return (
+    <>
+      <DataTable
+        label="Rules"
+        rows={rules}
+        columns={[
+          ["rule", (rule) => rule.name],
+          ["measure", (rule) => <>{rule.metric}<div className="dim">{rule.measure.replaceAll("_", " ")} of {rule.window}, n ≥ {rule.min_count}</div></>],
+          ["bound", (rule) => rule.bound],
+          ["by", (rule) => rule.group_by.join(", ") || "–"],
+          ["notifies", (rule) => rule.notify.join(", ") || "–"],
+          ["made by", (rule) => {
+            const own = made.find((each) => each.name === rule.name && rule.made_by);
+            return own ? madeBy(own) : <span className="dim">the configuration</span>;
+          }],
+        ]}
+      />
+      {made.filter((each) => each.problem).map((each) => (
+        <div key={each.name} className="problem"><Plain text={`${each.name} is not watched: ${each.problem}`} /> {madeBy(each)}</div>
+      ))}
+      <Sent sending={sending} />
+    </>
+  );
 }
-
-const DELIVERY_STATES: Record<string, [State, string]> = {
-  delivered: ["pass", "delivered"],
-  trying: ["open", "being tried"],
-  undelivered: ["open", "tried again"],
-  superseded: ["skipped", "a later one says more"],
-  given_up: ["fail", "given up"],
-};
 
 /** How far each notification got at each target, with the error of the last attempt. */
 export function Deliveries() {
@@ -216,26 +200,21 @@ export function Deliveries() {
       <div className="crumbs"><Link href="/alerts">Alerts</Link> / deliveries</div>
       <Head title="Deliveries" />
       <Shown loaded={found}>
-        {({ deliveries }) =>
-          deliveries.length ? (
-            <DataTable
-              label="Deliveries"
-              rows={deliveries}
-              columns={[
-                ["rule", (each) => <Plain text={each.rule} />],
-                ["when", (each) => <Time ns={each.at_ns} />, "dim"],
-                ["target", (each) => <Plain text={each.target} />],
-                ["state", ({ state }) => <StateMark state={DELIVERY_STATES[state]?.[0] ?? "skipped"} text={DELIVERY_STATES[state]?.[1] ?? state} />],
-                ["attempts", (each) => each.attempts, "heat"],
-                ["error and next try", (each) => <Plain text={each.error || "–"} />, "wide"],
-              ]}
-            />
-          ) : (
-            <Empty title="No notification was sent yet">
-              <p>One is sent to each target under <code>notify</code> of a rule when its alert fires. <Link href="/alerts">Rules</Link></p>
-            </Empty>
-          )
-        }
+        {({ deliveries }) => (
+          <DataTable
+            label="Deliveries"
+            rows={deliveries}
+            empty={<Empty title="No notification was sent yet"><p>One is sent to each target under <code>notify</code> of a rule when its alert fires. <Link href="/alerts">Rules</Link></p></Empty>}
+            columns={[
+              ["rule", (each) => each.rule],
+              ["when", (each) => <Time ns={each.at_ns} />, "dim"],
+              ["target", (each) => each.target],
+              ["state", (each) => <StateMark state={each.mark} text={each.words} />],
+              ["attempts", (each) => each.attempts, "heat"],
+              ["error and next try", (each) => each.error || "–", "wide"],
+            ]}
+          />
+        )}
       </Shown>
       <Cli line={request("alerts/deliveries")} />
     </>
@@ -243,28 +222,14 @@ export function Deliveries() {
 }
 
 function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; reload: () => void }) {
-  const sending = useSend();
+  const sending = useSend(reload);
   const [text, setText] = useState("");
-  const begin = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const matchers = Object.fromEntries(
-      text
-        .split(/[\s,]+/)
-        .filter(Boolean)
-        .map((each) => [each.split("=")[0]!, each.slice(each.indexOf("=") + 1)]),
-    );
-    const body = { matchers, hours: Number(form.get("hours")), author: author(), comment: String(form.get("comment")) };
-    sending.run("POST", "silences", body, () => {
-      reload();
-      return "It is silenced.";
-    });
+  const begin = ({ hours, comment }: Record<string, string>) => {
+    const words = text.split(/[\s,]+/).filter(Boolean);
+    const matchers = Object.fromEntries(words.map((each) => each.split(/=(.*)/s).slice(0, 2)));
+    sending.run("POST", "silences", { matchers, hours: Number(hours), author: author(), comment }, () => "It is silenced.");
   };
-  const end = (id: string) =>
-    sending.run("DELETE", `silences/${id}`, undefined, () => {
-      reload();
-      return "The silence has ended.";
-    });
+  const end = (id: string) => sending.run("DELETE", `silences/${id}`, undefined, () => "The silence has ended.");
   return (
     <>
       {silences.length ? (
@@ -278,12 +243,11 @@ function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; relo
           ))}
         />
       ) : <p className="dim">None is in force.</p>}
-      <form className="fields" onSubmit={begin}>
+      <Form className="fields" submit={begin}>
         <TextInput
           label="matchers"
           placeholder="agent=check* layer=boundary"
           required
-          withAsterisk={false}
           pattern="\s*[^=\s]+=\S*(\s+[^=\s]+=\S*)*\s*"
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
@@ -291,7 +255,7 @@ function Silences({ silences, reload }: { silences: Schema["SilenceRow"][]; relo
         <TextInput label="hours" name="hours" type="number" min="0.1" max="2160" step="any" defaultValue="2" />
         <TextInput label="why" name="comment" />
         <Button type="submit" disabled={sending.busy}>Silence</Button>
-      </form>
+      </Form>
       <Sent sending={sending} />
     </>
   );

@@ -2,11 +2,11 @@
 import { useState } from "react";
 import type { Schema } from "../api";
 import { quoted } from "../query";
-import { Cli, DataTable, Items, Link, pathOf, Plain, Properties, request, RunLink, Shown, Time, useAnswer, useSend, useTitle } from "../parts";
-import { describeEdits, EditForm, type Edits } from "../editform";
+import { Cli, DataTable, Explanation, Items, Link, pathOf, Plain, Properties, RunLink, Shown, Time, useAnswer, Verdict } from "../parts";
+import { EditForm } from "../editform";
 import { Step } from "../steps";
 import { LayerMarks, StateMark } from "../state";
-import { addressBeside, nameStatus, OneCell, StatusWords } from "./suites";
+import { OneCell, StatusWords } from "./suites";
 
 type Page = Schema["CasePage"];
 
@@ -21,135 +21,92 @@ export function Case({ suite, id }: { suite: string; id: string }) {
 }
 
 function Whole({ page }: { page: Page }) {
-  const { case: it, history } = page;
+  const { case: it, history, frozen } = page;
   const [latest] = history;
-  useTitle(`Case ${it.id}`, latest?.result.state);
   const sentence = latest
     ? `in ${latest.experiment}: ${latest.result.passed} of ${latest.result.trials} ${latest.result.trials === 1 ? "trial" : "trials"} passed`
     : "No experiment ran this case yet";
+  const crumbs = <><Link href="/suites">Suites</Link> / <Link href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></Link> / <Plain text={it.id} /></>;
+  const mark = latest ? <StateMark state={latest.result.state} text={latest.result.word} /> : null;
   return (
     <>
-      <div className="head-of-run">
-        <div className="dim">
-          <Link href="/suites">Suites</Link> / <Link href={`/suites/${pathOf(page.suite)}`}><Plain text={page.suite} /></Link> / <Plain text={it.id} />
-        </div>
-        <h1>{latest ? <StateMark state={latest.result.state} text={nameStatus(latest.result)} /> : null} <Plain text={sentence} /></h1>
+      <Verdict crumbs={crumbs} mark={mark} sentence={sentence} title={`Case ${it.id}`} state={latest?.result.state}>
         {latest?.result.reason ? <div><Plain text={latest.result.reason} /></div> : null}
-      </div>
+      </Verdict>
       <div className="columns">
         <section>
           <h2>Task</h2>
           <p>{it.task ? <Plain text={it.task} /> : <span className="dim">none is given</span>}</p>
           <h2>What a run must do</h2>
-          <Items items={it.requirements.map((each) => <Plain text={each} />)} />
+          <Items items={it.requirements} />
         </section>
         <section>
           <h2>Frozen run</h2>
-          <Frozen page={page} />
+          {frozen ? (
+            <>
+              <p><StateMark state={frozen.state} /> <LayerMarks states={it.expectation} /> <Explanation text={frozen.sentence} /></p>
+              <p>
+                {frozen.answer ? <>Its answer: <Plain text={frozen.answer} /></> : null}{" "}
+                <RunLink trace={it.trace_id} run={it.run_span_id} text="the trace, where the store has it" />
+              </p>
+            </>
+          ) : <p className="dim">People wrote this case; it holds no run.</p>}
           {it.tags.length || it.notes ? (
-            <Properties rows={[["tags", <Plain text={it.tags.join(", ") || "none"} />], ["notes", <Plain text={it.notes || "none"} />]]} />
+            <Properties rows={[["tags", it.tags.join(", ") || "none"], ["notes", it.notes || "none"]]} />
           ) : null}
         </section>
       </div>
       <h2 className="below">History</h2>
-      {page.frozen && history.length ? <StatusWords /> : null}
-      {history.length ? <History page={page} /> : (
-        <p className="dim">
-          <code>spanproof suite run {page.suite} --agent … --out DIR</code> in the workspace writes an experiment.
-        </p>
-      )}
-      {page.frozen ? (
+      {frozen && history.length ? <StatusWords /> : null}
+      <DataTable
+        label="History"
+        rows={history}
+        empty={<p className="dim"><code>spanproof suite run {page.suite} --agent … --out DIR</code> in the workspace writes an experiment.</p>}
+        columns={[
+          ["experiment", (each) => <><Plain text={each.experiment} /><div className="dim"><Plain text={each.agent} /></div></>],
+          ["result", ({ result }) => <><OneCell cell={result} />{result.reason ? <div className="dim"><Plain text={result.reason} /></div> : null}</>, "wide"],
+          ["trials", ({ trials, experiment }) =>
+            trials.map(({ number, state, reason, has_trace }) => (
+              <span key={number} className="part">
+                <StateMark
+                  state={state}
+                  text={`${number}${state === "open" ? " open" : ""}`}
+                  title={`trial ${number} ${state}${reason ? `: ${reason}` : ""}`}
+                  href={has_trace ? `/trials/${experiment}/${page.case.id}/${number}` : null}
+                />
+              </span>
+            ))],
+          ["answers", ({ trials }) =>
+            [...new Set(trials.map((trial) => trial.answer))].slice(0, 3).map((answer, index) => <div key={index}><Plain text={answer || "none"} /></div>), "wide"],
+          ["beside", ({ beside }) => (beside ? <Link href={beside}>{beside.includes("before=cases") ? "the frozen run" : "the one before"}</Link> : "–")],
+          ["written", (each) => <Time ns={each.written_ns} relative />, "dim"],
+        ]}
+      />
+      {frozen ? (
         <>
           <h2 className="below">Steps of the frozen run</h2>
-          {page.frozen.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />)}
+          {frozen.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />)}
         </>
       ) : null}
       <h2 className="below">What if: replay it with an edit</h2>
-      {page.can_replay ? <WhatIf page={page} /> : <CannotReplay page={page} />}
+      {page.can_replay ? <WhatIf page={page} /> : (
+        <p className="dim">{page.code.length ? "This console has no sandbox to run code in." : "The case holds no run with code that ran."}</p>
+      )}
     </>
-  );
-}
-
-function Frozen({ page }: { page: Page }) {
-  const { frozen, case: it } = page;
-  if (!frozen) return <p className="dim">People wrote this case; it holds no run.</p>;
-  return (
-    <>
-      <p><StateMark state={frozen.state} /> <LayerMarks states={it.expectation} /> <Plain text={frozen.sentence} /></p>
-      <p>
-        {frozen.answer ? <>Its answer: <Plain text={frozen.answer} /></> : null}{" "}
-        <RunLink trace={it.trace_id} run={it.run_span_id} text="the trace, where the store has it" />
-      </p>
-    </>
-  );
-}
-
-type Entry = Schema["CaseHistory"];
-
-/** Return the address of an experiment's run beside the one before, or beside the frozen run; null where a trace is missing. */
-function besideEarlier(page: Page, each: Entry): string | null {
-  const earlier = page.history[page.history.indexOf(each) + 1];
-  const reference = (run: Entry, trial: Schema["TrialRow"] | undefined) => (trial?.has_trace ? `trials/${run.experiment}/${page.case.id}/${trial.number}` : null);
-  const frozen = page.frozen ? `cases/${page.suite}/${page.case.id}` : null;
-  const before = (earlier && reference(earlier, earlier.trials.find((trial) => trial.has_trace))) ?? frozen;
-  const after = reference(each, each.trials.find((trial) => trial.state !== "pass") ?? each.trials[0]);
-  return before && after ? addressBeside(before, after) : null;
-}
-
-function History({ page }: { page: Page }) {
-  return (
-    <DataTable
-      label="History"
-      rows={page.history}
-      columns={[
-        ["experiment", (each) => <><Plain text={each.experiment} /><div className="dim"><Plain text={each.agent} /></div></>],
-        ["result", ({ result }) => <><OneCell cell={result} />{result.reason ? <div className="dim"><Plain text={result.reason} /></div> : null}</>, "wide"],
-        ["trials", ({ trials, experiment }) =>
-          trials.map((trial) => (
-            <TrialMark key={trial.number} trial={trial} href={trial.has_trace ? `/trials/${experiment}/${page.case.id}/${trial.number}` : null} />
-          ))],
-        ["answers", ({ trials }) =>
-          [...new Set(trials.map((trial) => trial.answer))].slice(0, 3).map((answer, index) => <div key={index}><Plain text={answer || "none"} /></div>), "wide"],
-        ["beside", (each) => {
-          const address = besideEarlier(page, each);
-          return address ? <Link href={address}>{address.includes("before=cases") ? "the frozen run" : "the one before"}</Link> : "–";
-        }],
-        ["written", (each) => <Time ns={each.written_ns} relative />, "dim"],
-      ]}
-    />
-  );
-}
-
-function TrialMark({ trial, href }: { trial: Schema["TrialRow"]; href: string | null }) {
-  const title = `trial ${trial.number} ${trial.state}${trial.reason ? `: ${trial.reason}` : ""}`;
-  return (
-    <span className="part">
-      <StateMark state={trial.state} text={`${trial.number}${trial.state === "open" ? " open" : ""}`} title={title} href={href} />
-    </span>
-  );
-}
-
-function CannotReplay({ page }: { page: Page }) {
-  return (
-    <p className="dim">{page.code.length ? "This console has no sandbox to run code in." : "The case holds no run with code that ran."}</p>
   );
 }
 
 function WhatIf({ page }: { page: Page }) {
-  const sending = useSend();
   const [result, setResult] = useState<Schema["AlteredReplay"] | null>(null);
-  const path = `suites/${pathOf(page.suite)}/cases/${encodeURIComponent(page.case.id)}/replay`;
-  const run = (edits: Edits) =>
-    sending.run<Schema["AlteredReplay"]>("POST", path, edits, (answer) => {
-      setResult(answer);
-      return `${describeEdits(edits)}: ${answer.replay}`;
-    });
+  const show = (answer: Schema["AlteredReplay"]) => {
+    setResult(answer);
+    return answer.replay;
+  };
   return (
     <>
       <p className="dim">Edit the code or a tool's result; the whole run is replayed in the sandbox, beside its record. Nothing is judged or written.</p>
-      <EditForm code={page.code} calls={page.calls} sending={sending} run={run} />
-      {result ? result.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />) : null}
-      <Cli line={`${request(path)} -H 'content-type: application/json' -d '{"sources": {}, "results": {}}'`} />
+      <EditForm code={page.code} calls={page.calls} path={`suites/${pathOf(page.suite)}/cases/${encodeURIComponent(page.case.id)}/replay`} onDone={show} />
+      {result?.steps.map((step) => <Step key={step.number} step={step} claim={null} chosen={false} />)}
     </>
   );
 }

@@ -2,8 +2,8 @@
 import { TextInput } from "@mantine/core";
 import { useState } from "react";
 import { LAYERS, type Schema } from "../api";
-import { describeEdits, EditForm, type Edits } from "../editform";
-import { Cli, DataTable, Plain, request, Shown, useAnswer, useSend } from "../parts";
+import { EditForm } from "../editform";
+import { DataTable, Explanation, Plain, Shown, useAnswer } from "../parts";
 import { Step, textOf } from "../steps";
 import { Outcome, StateMark } from "../state";
 
@@ -13,34 +13,25 @@ type Result = Schema["JudgedReplay"];
 
 export default function EditRun({ trace, project, recorded }: { trace: string; project: string; recorded: Run }) {
   const loaded = useAnswer<Schema["EditableRun"]>(`traces/${trace}/editable`, { run: recorded.span_id, project });
-  const sending = useSend();
   const [result, setResult] = useState<Result | null>(null);
-  const path = `traces/${trace}/replay`;
-  const run = (edits: Edits, form: FormData) => {
-    const suite = String(form.get("suite") ?? "").trim() || null;
-    const body = { ...edits, run_span_id: recorded.span_id, project, suite };
-    sending.run<Result>("POST", path, body, (answer) => {
-      setResult(answer);
-      const kept = answer.case ? `; case ${answer.case.case} of ${suite}: ${answer.case.change}` : "";
-      return `${describeEdits(edits)}: ${answer.run.state}${kept}`;
-    });
+  const show = (answer: Result, { suite }: Record<string, string>) => {
+    setResult(answer);
+    return `${answer.run.state}${answer.case ? `; case ${answer.case.case} of ${suite}: ${answer.case.change}` : ""}`;
   };
+  const body = ({ suite = "" }: Record<string, string>) => ({ run_span_id: recorded.span_id, project, suite: suite.trim() || null });
   return (
     <section className="card" aria-label="Edit and run">
       <h2>Edit and run</h2>
       <Shown loaded={loaded}>
-        {(found) =>
-          found.can_replay ? (
-            <>
-              <p className="dim">The recorded tools answer, and the limits and the policy are those of evaluation. The trace stays as it is; who runs this is audited.</p>
-              <EditForm code={found.code} calls={found.calls} sending={sending} run={run}>
-                <TextInput name="suite" aria-label="Keep as a case of suite" placeholder="keep as a case of suite …" autoComplete="off" />
-              </EditForm>
-              {result ? <Beside before={recorded} after={result.run} /> : null}
-              <Cli line={`${request(path)} -H 'content-type: application/json' -d '{"sources": {}, "results": {}}'`} />
-            </>
-          ) : <p className="dim">{found.code.length ? "This console has no sandbox: `spanproof serve` has one." : "No code of this run ran."}</p>
-        }
+        {({ can_replay, code, calls }) => (can_replay ? (
+          <>
+            <p className="dim">The recorded tools answer, and the limits and the policy are those of evaluation. The trace stays as it is; who runs this is audited.</p>
+            <EditForm code={code} calls={calls} path={`traces/${trace}/replay`} body={body} onDone={show}>
+              <TextInput name="suite" aria-label="Keep as a case of suite" placeholder="keep as a case of suite …" autoComplete="off" />
+            </EditForm>
+            {result ? <Beside before={recorded} after={result.run} /> : null}
+          </>
+        ) : <p className="dim">{code.length ? "This console has no sandbox: `spanproof serve` has one." : "No code of this run ran."}</p>)}
       </Shown>
     </section>
   );
@@ -48,13 +39,13 @@ export default function EditRun({ trace, project, recorded }: { trace: string; p
 
 function Beside({ before, after }: { before: Run; after: Run }) {
   const rows: [string, (run: Run) => React.ReactNode][] = [
-    ["verdict", (run) => <><StateMark state={run.state} /> <Plain text={run.sentence} /></>],
+    ["verdict", (run) => <><StateMark state={run.state} /> <Explanation text={run.sentence} /></>],
     ["answer", (run) => <Plain text={run.answer ?? "none"} />],
     ...LAYERS.map((layer): [string, (run: Run) => React.ReactNode] => [
       layer,
       (run) => {
         const outcome = run.layers.find((score) => score.layer === layer)?.outcome;
-        return <><Outcome outcome={outcome} /> <span className="dim"><Plain text={outcome?.explanation ?? ""} /></span></>;
+        return <><Outcome outcome={outcome} /> <span className="dim"><Explanation text={outcome?.explanation ?? ""} /></span></>;
       },
     ]),
   ];

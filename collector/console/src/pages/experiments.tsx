@@ -1,15 +1,15 @@
 // Is the change better? Experiments, and one of them as a grid of cases by trials beside a baseline.
-import { useId, useState } from "react";
+import { useId, useState, type ReactNode } from "react";
 import { Popover } from "@mantine/core";
 import type { Schema } from "../api";
-import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Items, Link, PageTitle, pathOf, percent, Plain, Problems, Properties, Shown, Time, useAnswer, type Column as TableColumn } from "../parts";
+import { Cli, DataTable, Empty, formatDollars, formatDuration, Head, Interval, Items, Link, pathOf, percent, Plain, Problems, Properties, Shown, Time, useAnswer, Verdict, type Column as TableColumn } from "../parts";
 import { report } from "../answers";
-import { here } from "../location";
+import { getParameter } from "../location";
 import { quoted } from "../query";
 import type { PageParts } from "../root";
 import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
 import { Marked } from "./gates";
-import { addressBeside, BaselineSelect, Difference, nameStatus, StatusWords } from "./suites";
+import { BaselineSelect, Difference, StatusWords } from "./suites";
 
 type Column = Schema["Column"];
 type GridRow = Schema["GridRow"];
@@ -21,41 +21,45 @@ type Page = Omit<Whole, OfGrid> & Partial<Pick<Whole, OfGrid>>;
 /** Every experiment of the workspace, the newest first, with its rate and what changed. */
 export function Experiments() {
   const found = useAnswer<Schema["ExperimentList"]>("experiments");
+  const none = (
+    <Empty title="No experiment yet">
+      <p>An experiment runs an agent on the cases of a suite: <code>spanproof suite run SUITE --agent MODULE:FUNCTION --out DIR</code> in the workspace writes one.</p>
+    </Empty>
+  );
   return (
     <>
       <Head title="Experiments" />
-      <Shown loaded={found}>{(list) => <><Problems texts={list.problems} /><ExperimentList rows={list.experiments} /></>}</Shown>
+      <Shown loaded={found}>
+        {({ problems, experiments }) => (
+          <>
+            <Problems texts={problems} />
+            <DataTable
+              label="Experiments"
+              rows={experiments}
+              empty={none}
+              columns={[
+                ["experiment", ({ column }) => <Link href={`/experiments/${pathOf(column.name)}`}><Plain text={column.name} /></Link>],
+                ["suite", ({ suite }) => <Link href={`/suites/${pathOf(suite)}`}><Plain text={suite} /></Link>],
+                ["cases", ({ column }) => <Counts counts={column.counts} />],
+                ["pass@1", ({ column }) => <PassRate column={column} />, "heat"],
+                ["to the one before", ({ column, baseline }) => <span title={baseline ? `beside ${baseline}` : undefined}><Difference column={column} /></span>, "heat"],
+                ["cost", ({ column }) => formatDollars(column.cost_usd), "heat"],
+                ["time of a trial", ({ column }) => formatSeconds(column.wall_s), "heat"],
+                ["tokens", ({ column }) => column.tokens?.toLocaleString("en") || "–", "heat"],
+                ["agent", ({ column }) => <div className="clip" title={column.agent}><Plain text={column.agent} /></div>],
+                ["written", ({ column }) => <Time ns={column.written_ns} relative />, "dim"],
+              ]}
+            />
+          </>
+        )}
+      </Shown>
       <Cli line="spanproof suite run SUITE --agent MODULE:FUNCTION --out DIR" />
     </>
   );
 }
 
-function ExperimentList({ rows }: { rows: Schema["ExperimentRow"][] }) {
-  if (!rows.length) {
-    return (
-      <Empty title="No experiment yet">
-        <p>An experiment runs an agent on the cases of a suite: <code>spanproof suite run SUITE --agent MODULE:FUNCTION --out DIR</code> in the workspace writes one.</p>
-      </Empty>
-    );
-  }
-  return (
-    <DataTable
-      label="Experiments"
-      rows={rows}
-      columns={[
-        ["experiment", ({ column }) => <Link href={`/experiments/${pathOf(column.name)}`}><Plain text={column.name} /></Link>],
-        ["suite", ({ suite }) => <Link href={`/suites/${pathOf(suite)}`}><Plain text={suite} /></Link>],
-        ["cases", ({ column }) => <Counts counts={column.counts} />],
-        ["pass@1", ({ column }) => <PassRate column={column} />, "heat"],
-        ["to the one before", ({ column, baseline }) => <span title={baseline ? `beside ${baseline}` : undefined}><Difference column={column} /></span>, "heat"],
-        ["cost", ({ column }) => formatDollars(column.cost_usd), "heat"],
-        ["time of a trial", ({ column }) => (column.wall_s === null ? "–" : formatDuration(column.wall_s * 1e9)), "heat"],
-        ["tokens", ({ column }) => (column.tokens ? column.tokens.toLocaleString("en") : "–"), "heat"],
-        ["agent", ({ column }) => <div className="clip" title={column.agent}><Plain text={column.agent} /></div>],
-        ["written", ({ column }) => <Time ns={column.written_ns} relative />, "dim"],
-      ]}
-    />
-  );
+function formatSeconds(seconds: number | null): string {
+  return seconds === null ? "–" : formatDuration(seconds * 1e9);
 }
 
 /** The share of cases that pass at the first try, with its interval. */
@@ -70,7 +74,7 @@ function PassRate({ column }: { column: Column }) {
 
 /** An experiment, or a suite judged again. */
 export function Experiment({ id: name }: PageParts) {
-  const baseline = here().searchParams.get("baseline");
+  const baseline = getParameter("baseline");
   const found = useAnswer<Page>(`experiments/${name}`, baseline === null ? {} : { baseline });
   return (
     <>
@@ -84,33 +88,31 @@ function Result({ page }: { page: Page }) {
   const failing = page.cases.filter((each) => each.state !== "pass");
   const passed = page.cases.filter((each) => each.state === "pass");
   const isNamed = /^(passed|failed):/.test(page.headline);
+  const mark = isNamed ? <StateMark state={page.state} text="" /> : <ResultMark state={page.state} />;
   return (
     <>
-      <PageTitle text={page.name ?? page.title} state={page.state} />
-      <div className="head-of-run">
-        <h1>{isNamed ? <StateMark state={page.state} text="" /> : <ResultMark state={page.state} />} <Plain text={page.headline} /></h1>
+      <Verdict title={page.name ?? page.title} state={page.state} mark={mark} sentence={page.headline}>
         <div><Counts counts={page.counts} /></div>
         <div className="dim"><Plain text={page.title} /></div>
-      </div>
+      </Verdict>
       {page.column ? <Numbers page={page} column={page.column} /> : null}
-      {page.rows ? <StatusWords baseline={page.baseline} /> : null}
-      {page.rows ? <CaseGrid page={page} rows={page.rows} /> : null}
+      {page.rows ? <><StatusWords baseline={page.baseline} /><CaseGrid page={page} rows={page.rows} /></> : null}
       {page.facts.length ? (
         <details className="below" open={!page.rows}>
           <summary>All numbers of the report</summary>
-          <Properties rows={page.facts.map((fact) => [<Plain text={fact.name} />, <Plain text={fact.value} />])} />
+          <Properties rows={page.facts.map((fact) => [fact.name, fact.value])} />
         </details>
       ) : null}
       {page.rows && failing.length ? <h2 className="below">What did not pass, and why</h2> : null}
-      {failing.map((each, index) => <FailingCase key={index} each={each} />)}
+      {failing.map((each) => <FailingCase key={each.name} each={each} />)}
       {passed.length && !page.rows ? (
         <section className="card">
           <h2>{passed.length} {passed.length === 1 ? "case" : "cases"} passed</h2>
           <Items
-            items={passed.map((each) => (
+            items={passed.map(({ state, verdict, name, reason, wall_s }) => (
               <>
-                <ResultMark state={each.state} verdict={each.verdict} /> <Plain text={[each.name, each.reason].filter(Boolean).join(": ")} />{" "}
-                {each.wall_s === null ? null : <span className="dim">{formatDuration(each.wall_s * 1e9)}</span>}
+                <ResultMark state={state} verdict={verdict} /> <Plain text={[name, reason].filter(Boolean).join(": ")} />{" "}
+                {wall_s === null ? null : <span className="dim">{formatSeconds(wall_s)}</span>}
               </>
             ))}
           />
@@ -124,12 +126,12 @@ function Result({ page }: { page: Page }) {
 
 /** What an experiment comes to: its rate, the difference to the baseline, cost and time. */
 function Numbers({ page, column }: { page: Page; column: Column }) {
-  const values: [string, React.ReactNode][] = [
+  const values: [string, ReactNode][] = [
     ["pass@1", <PassRate column={column} />],
     ["difference", page.baseline ? <><Difference column={column} /> <div className="dim">{column.fixed} fixed, {column.regressed} regressed</div></> : "no baseline"],
     ["cost", formatDollars(column.cost_usd)],
-    ["time of a trial", column.wall_s === null ? "–" : formatDuration(column.wall_s * 1e9)],
-    ["tokens", column.tokens ? column.tokens.toLocaleString("en") : "–"],
+    ["time of a trial", formatSeconds(column.wall_s)],
+    ["tokens", column.tokens?.toLocaleString("en") || "–"],
   ];
   return (
     <>
@@ -142,8 +144,6 @@ function Numbers({ page, column }: { page: Page; column: Column }) {
     </>
   );
 }
-
-const sum = (all: number[]) => all.reduce((total, each) => total + each, 0);
 
 /** Cases down, trials across; those that flipped against the baseline, or from trial to trial, come first. */
 function CaseGrid({ page, rows }: { page: Page; rows: GridRow[] }) {
@@ -158,27 +158,21 @@ function CaseGrid({ page, rows }: { page: Page; rows: GridRow[] }) {
         ["case", ({ case: it }) => (
           <Link href={`/suites/${pathOf(page.suite ?? "")}/cases/${encodeURIComponent(it.id)}`} title={it.id}><Plain text={it.task || it.id} /></Link>
         ), "wide"],
-        ["result", (row) => <><StateMark state={row.state} text={nameStatus(row)} />{row.flipped ? <div className="dim">flipped</div> : null}</>],
+        ["result", (row) => <><StateMark state={row.state} text={row.word} />{row.flipped ? <div className="dim">flipped</div> : null}</>],
         ...(page.baseline ? [baseline] : []),
         ...Array.from({ length: trials }, (_, index): TableColumn<GridRow> => [
           trials === 1 ? "trial" : `trial ${index + 1}`,
-          (row) => (row.trials[index] ? <TrialMarks page={page} row={row} trial={row.trials[index]} /> : notRun),
+          (row) => (row.trials[index] ? <TrialMarks trial={row.trials[index]} /> : notRun),
         ]),
-        ["cost", (row) => {
-          const costs = row.trials.flatMap((trial) => (trial.cost_usd === null ? [] : [trial.cost_usd]));
-          return formatDollars(costs.length ? sum(costs) : null);
-        }, "heat"],
-        ["time", (row) => formatDuration(sum(row.trials.map((trial) => trial.wall_s)) * 1e9), "heat"],
+        ["cost", (row) => formatDollars(row.cost_usd), "heat"],
+        ["time", (row) => formatSeconds(row.wall_s), "heat"],
       ]}
     />
   );
 }
 
 /** The five marks of a trial. Its answer is shown on hover; a click opens it beside the baseline's, aligned by step. */
-function TrialMarks({ page, row, trial }: { page: Page; row: GridRow; trial: Schema["TrialCell"] }) {
-  const after = `trials/${page.name}/${row.case.id}/${trial.number}`;
-  const frozen = row.case.trace_id ? `cases/${page.suite}/${row.case.id}` : null;
-  const before = row.before?.has_trace ? `trials/${page.baseline}/${row.case.id}/${row.before.trial}` : frozen;
+function TrialMarks({ trial }: { trial: Schema["TrialCell"] }) {
   const [isOpen, setOpen] = useState(false);
   const id = useId();
   const parts = {
@@ -192,7 +186,7 @@ function TrialMarks({ page, row, trial }: { page: Page; row: GridRow; trial: Sch
   };
   return (
     <Popover opened={isOpen} onChange={setOpen} width={360} withRoles={false} transitionProps={{ duration: 0 }}>
-      <Popover.Target>{trial.has_trace ? <Link href={addressBeside(before, after)} {...parts} /> : <span tabIndex={0} {...parts} />}</Popover.Target>
+      <Popover.Target>{trial.beside ? <Link href={trial.beside} {...parts} /> : <span tabIndex={0} {...parts} />}</Popover.Target>
       <Popover.Dropdown id={id} role="tooltip">
         <div>{trial.answer ? <Plain text={trial.answer} /> : "no answer"}</div>
         {trial.reason ? <div className="dim"><Plain text={trial.reason} /></div> : null}
@@ -205,14 +199,11 @@ function FailingCase({ each }: { each: Schema["ResultCase"] }) {
   return (
     <section className="card" id={`case-${each.name}`}>
       <h2>
-        <ResultMark state={each.state} verdict={each.verdict} />{" "}
-        <code>
-          <Plain text={each.name} />
-        </code>{" "}
+        <ResultMark state={each.state} verdict={each.verdict} /> <code><Plain text={each.name} /></code>{" "}
         {each.layer ? <span className="dim">{each.layer}</span> : null}
       </h2>
       <p className="sentence"><Plain text={each.reason} /></p>
-      <Items items={each.details.map((line) => <Plain text={line} />)} />
+      <Items items={each.details} />
       {each.runs.length ? (
         <div className="links">
           <span className="dim">open</span>
@@ -220,10 +211,7 @@ function FailingCase({ each }: { each: Schema["ResultCase"] }) {
         </div>
       ) : null}
       {each.marks.map((mark, index) => <Marked key={index} mark={mark} />)}
-      <div className="dim">
-        <Plain text={each.file} />
-        {each.wall_s === null ? "" : ` · ${formatDuration(each.wall_s * 1e9)}`}
-      </div>
+      <div className="dim"><Plain text={each.wall_s === null ? each.file : `${each.file} · ${formatSeconds(each.wall_s)}`} /></div>
     </section>
   );
 }

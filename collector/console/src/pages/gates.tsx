@@ -1,10 +1,9 @@
 // Reports of the gate, an assertion tried on stored runs, and the code to blame.
 import { Button, TextInput } from "@mantine/core";
-import type { FormEvent } from "react";
 import { report } from "../answers";
 import type { Schema } from "../api";
-import { addressWith, go, here } from "../location";
-import { Cli, DataTable, Interval, Link, PageTitle, Plain, RunLink, Shown, useAnswer, useHours } from "../parts";
+import { addressWith, getParameter, go } from "../location";
+import { Cli, DataTable, Form, Interval, Link, Plain, RunLink, Shown, useAnswer, useHours, Verdict } from "../parts";
 import { quoted } from "../query";
 import type { PageParts } from "../root";
 import { isState, ResultMark, StateMark } from "../state";
@@ -13,16 +12,11 @@ export function Gate({ id: name }: PageParts) {
   const found = useAnswer<Schema["GatePage"]>(`gates/${name}`);
   return (
     <>
-      {report ? null : (
-        <div className="dim">
-          <Link href="/suites">Suites</Link> / gate
-        </div>
-      )}
+      {report ? null : <div className="dim"><Link href="/suites">Suites</Link> / gate</div>}
       <Shown loaded={found} title="Report of the gate">
         {(page) => (
           <>
-            <PageTitle text={page.name} state={page.state} />
-            <h1><ResultMark state={page.state} /> <Plain text={page.name} /></h1>
+            <Verdict mark={<ResultMark state={page.state} />} sentence={page.name} state={page.state} />
             <Assertions page={page} />
           </>
         )}
@@ -38,25 +32,21 @@ function Assertions({ page }: { page: Schema["GatePage"] }) {
       {page.cut ? <p className="dim">There are more scores than were read: choose a shorter window for an exact result.</p> : null}
       {page.assertions.map((each, index) => (
         <section key={index} className="card">
-          <h2>
-            <ResultMark state={each.state} verdict={each.verdict} />{" "}
-            <code><Plain text={each.assertion} /></code>
-          </h2>
+          <h2><ResultMark state={each.state} verdict={each.verdict} /> <code><Plain text={each.assertion} /></code></h2>
           <p><Plain text={each.reason} /></p>
           {each.share === null ? null : <Interval low={each.low} high={each.high} n={each.judged} />}
-          {each.failing.length ? (
-            <DataTable
-              label="Cases against it"
-              rows={each.failing}
-              columns={[
-                ["run", (run) => <RunLink trace={run.trace_id} run={run.run_span_id} />],
-                ["agent", (run) => <Plain text={run.agent} />],
-                ["state", (run) => <StateMark state={isState(run.state) ? run.state : "fail"} text={run.state} />],
-                ["value", (run) => (run.value === null ? "–" : run.value.toFixed(2)), "heat"],
-                ["why", (run) => <Plain text={run.explanation} />, "wide"],
-              ]}
-            />
-          ) : null}
+          <DataTable
+            label="Cases against it"
+            rows={each.failing}
+            empty={<></>}
+            columns={[
+              ["run", (run) => <RunLink trace={run.trace_id} run={run.run_span_id} />],
+              ["agent", (run) => run.agent],
+              ["state", (run) => <StateMark state={isState(run.state) ? run.state : "fail"} text={run.state} />],
+              ["value", (run) => run.value?.toFixed(2) ?? "–", "heat"],
+              ["why", (run) => run.explanation, "wide"],
+            ]}
+          />
           {each.marks.map((mark, index) => <Marked key={index} mark={mark} />)}
         </section>
       ))}
@@ -66,21 +56,16 @@ function Assertions({ page }: { page: Schema["GatePage"] }) {
 
 export function TryAssertion() {
   const hours = useHours();
-  const assertion = here().searchParams.get("assertion") ?? "";
+  const assertion = getParameter("assertion") ?? "";
   const found = useAnswer<Schema["GatePage"]>(assertion ? "gate" : "", { assertion, hours });
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    go(addressWith({ assertion: String(form.get("assertion")), hours: String(form.get("hours")) }));
-  };
   return (
     <section className="below">
       <h2>Try an assertion on stored runs</h2>
-      <form className="fields" onSubmit={submit}>
-        <TextInput className="grow" name="assertion" label="Assertion" withAsterisk={false} defaultValue={assertion} placeholder="groundedness.score >= 0.85 for at_least 90% of cases" spellCheck={false} required />
+      <Form className="fields" submit={(fields) => go(addressWith(fields))}>
+        <TextInput className="grow" name="assertion" label="Assertion" defaultValue={assertion} placeholder="groundedness.score >= 0.85 for at_least 90% of cases" required />
         <TextInput label="hours" name="hours" type="number" min="0.1" max="8784" step="any" defaultValue={hours} />
         <Button type="submit">Try</Button>
-      </form>
+      </Form>
       {assertion ? (
         <>
           <Shown loaded={found}>{(page) => <Assertions page={page} />}</Shown>
@@ -95,15 +80,7 @@ export function TryAssertion() {
 export function Marked({ mark }: { mark: Schema["GateMark"] }) {
   return (
     <>
-      <p>
-        <code>
-          <Plain text={`${mark.uri}:${mark.line}`} />
-        </code>{" "}
-        <code>
-          <Plain text={mark.rule} />
-        </code>{" "}
-        <Plain text={mark.message} />
-      </p>
+      <p><code><Plain text={`${mark.uri}:${mark.line}`} /></code> <code><Plain text={mark.rule} /></code> <Plain text={mark.message} /></p>
       <div className="source code" role="group" aria-label={`code of ${mark.uri}`}>
         <ol start={mark.first} style={{ counterReset: `line ${mark.first - 1}` }}>
           {mark.lines.map((line, index) => {

@@ -1,9 +1,9 @@
 // One run beside another: what became other, and from which step on. Steps are aligned by the server.
-import type { FormEvent } from "react";
+import { Fragment } from "react";
 import { Button, TextInput } from "@mantine/core";
 import { LAYERS, type Layer, type Schema } from "../api";
-import { capitalise, Cli, DataTable, Empty, Link, Plain, request, Shown, useAnswer, useTitle } from "../parts";
-import { go, here, withProject } from "../location";
+import { Cli, DataTable, Empty, Explanation, Form, Link, Plain, request, Shown, useAnswer, Verdict } from "../parts";
+import { getParameter, go, withProject } from "../location";
 import { Outcome, StateMark } from "../state";
 import { Calls, Difference, Source, textOf } from "../steps";
 
@@ -19,15 +19,12 @@ const WORDS: Record<Schema["StepChange"], [string, string]> = {
 };
 
 export function Runs() {
-  const given = here().searchParams;
-  const before = given.get("before") ?? "";
-  const after = given.get("after") ?? "";
+  const before = getParameter("before") ?? "";
+  const after = getParameter("after") ?? "";
   const found = useAnswer<Comparison>(before && after ? "compare/runs" : "", { before, after });
   return (
     <>
-      <div className="crumbs">
-        <Link href="/compare">Compare</Link> / two runs
-      </div>
+      <div className="crumbs"><Link href="/compare">Compare</Link> / two runs</div>
       {before && after ? (
         <Shown loaded={found} title="One run beside another">{(page) => <Both page={page} />}</Shown>
       ) : <Empty title="One run beside another"><ChooseRuns before={before} after={after} /></Empty>}
@@ -38,50 +35,33 @@ export function Runs() {
 
 /** Name two runs by their references. */
 export function ChooseRuns({ before = "", after = "" }: { before?: string; after?: string }) {
-  const choose = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const reference = (name: string) => {
-      const text = String(form.get(name)).trim();
-      return text.includes("/") ? text : `traces/${text}`;
-    };
-    go(withProject(`/compare/runs?${new URLSearchParams({ before: reference("before"), after: reference("after") })}`));
-  };
+  const referTo = (text: string) => (text.includes("/") ? text.trim() : `traces/${text.trim()}`);
+  const choose = (fields: Record<string, string>) =>
+    go(withProject(`/compare/runs?${new URLSearchParams({ before: referTo(fields.before!), after: referTo(fields.after!) })}`));
   return (
-    <form className="fields" onSubmit={choose}>
-      <TextInput label="run before" name="before" defaultValue={before} required withAsterisk={false} placeholder="id of a trace" spellCheck={false} />
-      <TextInput label="run after" name="after" defaultValue={after} required withAsterisk={false} placeholder="id of a trace" spellCheck={false} />
+    <Form className="fields" submit={choose}>
+      <TextInput label="run before" name="before" defaultValue={before} required placeholder="id of a trace" />
+      <TextInput label="run after" name="after" defaultValue={after} required placeholder="id of a trace" />
       <Button type="submit">Show side by side</Button>
-    </form>
+    </Form>
   );
 }
 
 function Both({ page }: { page: Comparison }) {
   const { before, after } = page;
   const changed = page.steps.filter((each) => each.change !== "same").length;
-  useTitle(page.sentence, after.run.state);
   return (
     <>
-      <div className="head-of-run">
-        <h1><Plain text={capitalise(page.sentence)} /></h1>
-        <div className="dim">
-          {page.steps.length} {page.steps.length === 1 ? "step" : "steps"} aligned, {changed} of them different
-        </div>
-      </div>
+      <Verdict sentence={page.sentence.charAt(0).toUpperCase() + page.sentence.slice(1)} state={after.run.state}>
+        <div className="dim">{page.steps.length} {page.steps.length === 1 ? "step" : "steps"} aligned, {changed} of them different</div>
+      </Verdict>
       <div className="pair heads"><RunHead side="before" run={before} /><RunHead side="after" run={after} /></div>
       <Verdicts before={before.run} after={after.run} />
-      {groupSteps(page.steps).map((group) =>
-        group[0]!.change === "same" ? (
-          <details className="same">
-            <summary>
-              <span className="verdict skipped">= the same</span> {nameSteps(group)}
-            </summary>
-            {group.map((pair, index) => <Pair key={index} pair={pair} page={page} />)}
-          </details>
-        ) : (
-          group.map((pair, index) => <Pair key={index} pair={pair} page={page} />)
-        ),
-      )}
+      {groupSteps(page.steps).map((group, index) => {
+        const pairs = group.map((pair, at) => <Pair key={at} pair={pair} page={page} />);
+        if (group[0]!.change !== "same") return <Fragment key={index}>{pairs}</Fragment>;
+        return <details key={index} className="same"><summary><span className="verdict skipped">= the same</span> {nameSteps(group)}</summary>{pairs}</details>;
+      })}
       <h2 className="below">Answers</h2>
       <div className="pair">
         <Answer text={before.run.answer} />
@@ -107,29 +87,14 @@ function nameSteps(group: Schema["AlignedSteps"][]): string {
   return group.length === 1 ? `step ${first}` : `steps ${first} to ${group.at(-1)!.after}`;
 }
 
-function RunHead({ side, run }: { side: string; run: Schema["ComparedRun"] }) {
-  const isStored = run.reference.startsWith("traces/");
-  const [suite, name] = run.reference.startsWith("cases/") ? splitLast(run.reference.slice("cases/".length)) : [];
-  const address = isStored
-    ? `/traces/${run.trace_id}?run=${run.run.span_id}`
-    : suite
-      ? `/suites/${suite}/cases/${name}`
-      : `/${run.reference}`;
-  const facts = ["prompt_version", "release", "model"].map((key) => run.run.cohort[key]).filter(Boolean);
+function RunHead({ side, run: { run, path, name } }: { side: string; run: Schema["ComparedRun"] }) {
+  const facts = ["prompt_version", "release", "model"].map((key) => run.cohort[key]).filter(Boolean);
   return (
     <div>
-      <strong>{side}</strong> <StateMark state={run.run.state} />{" "}
-      <Link href={address}>
-        <Plain text={isStored ? `trace ${run.trace_id.slice(0, 12)}` : suite ? `${name}, frozen run` : run.reference.slice("trials/".length)} />
-      </Link>{" "}
+      <strong>{side}</strong> <StateMark state={run.state} /> <Link href={path}><Plain text={name} /></Link>{" "}
       <span className="dim"><Plain text={facts.join(" · ")} /></span>
     </div>
   );
-}
-
-function splitLast(text: string): [string, string] {
-  const at = text.lastIndexOf("/");
-  return [text.slice(0, at), text.slice(at + 1)];
 }
 
 function Verdicts({ before, after }: { before: Schema["Run"]; after: Schema["Run"] }) {
@@ -137,7 +102,7 @@ function Verdicts({ before, after }: { before: Schema["Run"]; after: Schema["Run
   const isFlipped = (layer: Layer) => outcomeOf(before, layer)?.state !== outcomeOf(after, layer)?.state;
   const show = (run: Schema["Run"], layer: Layer) => {
     const outcome = outcomeOf(run, layer);
-    return <><Outcome outcome={outcome} /> {isFlipped(layer) && outcome ? <span className="dim"><Plain text={outcome.explanation} /></span> : null}</>;
+    return <><Outcome outcome={outcome} /> {isFlipped(layer) && outcome ? <span className="dim"><Explanation text={outcome.explanation} /></span> : null}</>;
   };
   return (
     <DataTable
@@ -174,24 +139,22 @@ function Half({ step, beside, side }: { step: Step | undefined; beside: Step | u
       <h3>step {step.number}</h3>
       {step.snippets.map((snippet, index) => {
         const other = beside?.snippets[index];
+        const text = textOf(snippet.recorded);
+        const before = side === "added" && other ? textOf(other.recorded) : text;
         return (
-          <>
+          <Fragment key={snippet.id}>
             <Source snippet={snippet} beside={other?.lines} side={side} />
-            {snippet.executed ? <Output text={textOf(snippet.recorded)} beside={side === "added" && other ? textOf(other.recorded) : null} /> : null}
-          </>
+            {snippet.executed ? (
+              <div className="calls">
+                <h4>output</h4>
+                <pre>{before !== text ? <Difference before={before} after={text} /> : text ? <Plain text={text} /> : <span className="dim">nothing was printed</span>}</pre>
+              </div>
+            ) : null}
+          </Fragment>
         );
       })}
       <Calls calls={step.calls} lit={null} />
       {step.error && !step.snippets.length ? <pre className="calls verdict fail"><Plain text={step.error} /></pre> : null}
-    </div>
-  );
-}
-
-function Output({ text, beside }: { text: string; beside: string | null }) {
-  return (
-    <div className="calls">
-      <h4>output</h4>
-      <pre>{beside !== null && beside !== text ? <Difference before={beside} after={text} /> : text ? <Plain text={text} /> : <span className="dim">nothing was printed</span>}</pre>
     </div>
   );
 }

@@ -1,9 +1,9 @@
 // Is this safe to ship? Cases down, experiments across, reports of the gate, and an assertion tried on stored runs.
 import { NativeSelect } from "@mantine/core";
-import type { Schema, State } from "../api";
-import { Cli, DataTable, Empty, FEW, formatDollars, formatDuration, Head, Interval, Link, PageTitle, pathOf, percent, Plain, points, Problems, Shown, Time, useAnswer, type Column } from "../parts";
+import type { Schema } from "../api";
+import { Cli, DataTable, Empty, FEW, formatDollars, formatDuration, Head, Interval, Link, pathOf, percent, Plain, points, Problems, Shown, Time, useAnswer, Verdict, type Column } from "../parts";
 import { quoted } from "../query";
-import { addressWith, go, here } from "../location";
+import { addressWith, getParameter, go } from "../location";
 import { Counts, LayerMarks, ResultMark, StateMark } from "../state";
 import type { PageParts } from "../root";
 import { Case } from "./case";
@@ -18,11 +18,13 @@ export function Suites() {
       <Shown loaded={suites}>{(list) => <List list={list} />}</Shown>
       <h2 className="below">Reports of the gate</h2>
       <Shown loaded={gates}>
-        {(list) => <><Problems texts={list.problems} />{
-          list.reports.length ? (
+        {({ problems, reports }) => (
+          <>
+            <Problems texts={problems} />
             <DataTable
               label="Reports"
-              rows={list.reports}
+              rows={reports}
+              empty={<p className="dim">None in the workspace: <code>spanproof gate --json &gt; gate.json</code> writes one.</p>}
               columns={[
                 ["report", (each) => <Link href={`/gates/${pathOf(each.name)}`}><Plain text={each.name} /></Link>],
                 ["result", (each) => <ResultMark state={each.state} />],
@@ -31,8 +33,8 @@ export function Suites() {
                 ["written", (each) => <Time ns={each.written_ns} relative />, "dim"],
               ]}
             />
-          ) : <p className="dim">None in the workspace: <code>spanproof gate --json &gt; gate.json</code> writes one.</p>
-        }</>}
+          </>
+        )}
       </Shown>
       <TryAssertion />
       <Cli line="spanproof suite list SUITE" />
@@ -40,32 +42,25 @@ export function Suites() {
   );
 }
 
-function List({ list }: { list: Schema["SuiteList"] }) {
-  if (!list.suites.length) {
-    return (
-      <Empty title={list.workspace ? "No suite yet" : "This console has no workspace"}>
-        <p>
-          {list.workspace ? (
-            "Promote a failing run from its page, and it is a case here."
-          ) : (
-            <>
-              <code>spanproof console --workspace DIR</code>, or <code>console.workspace</code> in the configuration, names the folder of suites, experiments and gate reports.
-            </>
-          )}
-        </p>
-      </Empty>
-    );
-  }
+function List({ list: { suites, workspace } }: { list: Schema["SuiteList"] }) {
+  const none = workspace ? (
+    <Empty title="No suite yet"><p>Promote a failing run from its page, and it is a case here.</p></Empty>
+  ) : (
+    <Empty title="This console has no workspace">
+      <p><code>spanproof console --workspace DIR</code>, or <code>console.workspace</code> in the configuration, names the folder of suites, experiments and gate reports.</p>
+    </Empty>
+  );
   return (
     <DataTable
       label="Suites"
-      rows={list.suites}
+      rows={suites}
+      empty={none}
       columns={[
         ["suite", (each) => <Link href={`/suites/${pathOf(each.name)}`}><Plain text={each.name} /></Link>],
         ["cases", (each) => each.cases, "heat"],
         ["frozen runs", (each) => (each.problem ? <span className="verdict errored">! <Plain text={each.problem} /></span> : <Counts counts={each.states} />)],
-        ["fails", (each) => <Plain text={Object.entries(each.verdicts).filter(([layer]) => layer !== "none").map(([layer, n]) => `${layer} ${n}`).join(", ") || "–"} />],
-        ["agents", (each) => <Plain text={Object.keys(each.agents).join(", ")} />],
+        ["fails", (each) => Object.entries(each.verdicts).filter(([layer]) => layer !== "none").map(([layer, n]) => `${layer} ${n}`).join(", ") || "–"],
+        ["agents", (each) => Object.keys(each.agents).join(", ")],
         ["experiments", (each) => each.experiments, "heat"],
       ]}
     />
@@ -79,7 +74,7 @@ export function SuiteOrCase({ id }: PageParts) {
 }
 
 function Suite({ name }: { name: string }) {
-  const baseline = here().searchParams.get("baseline") ?? "";
+  const baseline = getParameter("baseline") ?? "";
   const found = useAnswer<Schema["SuitePage"]>(`suites/${name}`, baseline ? { baseline } : {});
   return (
     <>
@@ -98,12 +93,9 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
       : `${page.cases} ${page.cases === 1 ? "case" : "cases"}, ${flipped} flipped between experiments`;
   return (
     <>
-      <div className="head-of-run">
-        <div className="dim"><Link href="/suites">Suites</Link> / <Plain text={page.name} /></div>
-        <h1><Plain text={sentence} /></h1>
-        <PageTitle text={`${page.name}: ${sentence}`} />
+      <Verdict crumbs={<><Link href="/suites">Suites</Link> / <Plain text={page.name} /></>} sentence={sentence} title={`${page.name}: ${sentence}`}>
         {page.columns.length > 1 ? <BaselineSelect value={page.baseline} names={page.columns.map((each) => each.name)} /> : null}
-      </div>
+      </Verdict>
       {page.columns.length ? <StatusWords baseline={page.baseline} /> : (
         <p className="dim">
           No experiment in the workspace ran this suite; <code>spanproof suite run {page.name} --agent … --out DIR</code> writes one.
@@ -124,7 +116,7 @@ function Matrix({ page }: { page: Schema["SuitePage"] }) {
           ["frozen run", ({ case: it }) => <>{it.trace_id ? <StateMark state={it.state} /> : null} <LayerMarks states={it.expectation} /></>],
           ...page.columns.map((column, index): Column<Schema["MatrixRow"]> => [<ColumnHead page={page} column={column} />, (row) => {
             const cell = row.cells[index];
-            return cell ? <OneCell cell={cell} href={besideBaseline(page, row, index)} /> : <span className="dim">not run</span>;
+            return cell ? <OneCell cell={cell} /> : <span className="dim">not run</span>;
           }, "matrix"]),
         ]}
       />
@@ -144,23 +136,6 @@ function ColumnHead({ page, column }: { page: Schema["SuitePage"]; column: Schem
       {column.difference === null || column.name === page.baseline ? null : <Difference column={column} />}
     </>
   );
-}
-
-/** Return the address of a cell's trial beside the baseline's, or beside the frozen run; null where a trace is missing. */
-function besideBaseline(page: Schema["SuitePage"], row: Schema["MatrixRow"], index: number): string | null {
-  const reference = (at: number) => {
-    const cell = row.cells[at];
-    return cell?.has_trace ? `trials/${page.columns[at]!.name}/${row.case.id}/${cell.trial}` : null;
-  };
-  const base = page.columns.findIndex((each) => each.name === page.baseline);
-  const before = base >= 0 && base !== index ? reference(base) : row.case.trace_id ? `cases/${page.name}/${row.case.id}` : null;
-  const after = reference(index);
-  return after && addressBeside(before, after);
-}
-
-/** Return the address of a run beside another one, aligned by step, or of the run alone. */
-export function addressBeside(before: string | null, after: string): string {
-  return before ? `/compare/runs?${new URLSearchParams({ before, after })}` : `/${after}`;
 }
 
 /** Choose the experiment that results are compared with; an empty value is none. */
@@ -185,12 +160,6 @@ export function Difference({ column }: { column: Schema["Column"] }) {
   return <>{points(difference)}{low === null ? null : <div className="dim">{points(low)} to {points(high)}</div>}</>;
 }
 
-/** Return the word for a case: its state, and how it came out where that says more; one may pass with a layer open. */
-export function nameStatus({ state, status }: { state: State; status: Schema["CaseStatus"] }): string {
-  if (state === "pass" || state === "fail") return status;
-  return status === "passed" || status === "fixed" ? `${state} (${status})` : state;
-}
-
 /** What the words of results compare with: the baseline, or without one the frozen run of each case. */
 export function StatusWords({ baseline }: { baseline?: string }) {
   return (
@@ -200,15 +169,11 @@ export function StatusWords({ baseline }: { baseline?: string }) {
   );
 }
 
-export function OneCell({ cell, href }: { cell: Schema["Cell"]; href?: string | null }) {
+export function OneCell({ cell }: { cell: Schema["Cell"] }) {
   return (
     <>
-      <StateMark state={cell.state} text={nameStatus(cell)} title={cell.reason} href={href} />{" "}
-      <span className="dim">
-        {cell.passed}/{cell.trials}
-      </span>{" "}
+      <StateMark state={cell.state} text={cell.word} title={cell.reason} href={cell.beside} /> <span className="dim">{cell.passed}/{cell.trials}</span>{" "}
       <LayerMarks states={cell.layer_states} />
     </>
   );
 }
-

@@ -68,6 +68,7 @@ class Reason(Answer):
     reason: str = Field(description="The cause without its count.")
     cause_words: str = Field(description="The cause with its count: `57 answers hold a value that …`.")
     times: int
+    share: float = Field(description="Of all outcomes of all layers.")
     detail: str = Field(description="Of the newest: what its cause is about, else its explanation.")
     trace_id: str = Field(description="Of the newest.")
 
@@ -82,11 +83,19 @@ class NewRelease(Answer):
 class Overview(Answer):
     """Whether anything is wrong now."""
 
+    state: State = Field(description="The gravest of all layers; `open` before `pass`.")
+    sentence: str = Field(description="Whether anything is wrong: which layer fails most, or what is open.")
     start_ns: Nanoseconds
     end_ns: Nanoseconds
     bucket_ns: int
     layers: dict[Layer, Rate]
     timeline: list[Bucket]
+    starts_ns: list[int] = Field(description="Of the stretches of the window, in order of time.")
+    rates: dict[Layer, list[Rate | None]] = Field(
+        description="Of each stretch; null where the layer has no outcome."
+    )
+    run_counts: list[int] = Field(description="Runs in each stretch.")
+    runs: int
     releases: list[NewRelease] = Field(description="In order of time; not those that the window begins with.")
     not_judged: list[Reason]
 
@@ -237,6 +246,7 @@ class FailurePage(Answer):
     """One cluster with its shares by dimension, and runs that represent it."""
 
     failure: FailureCluster
+    rule: str = Field(description="An alert on it, as keys of the configuration.")
     shares: dict[str, list[FailureShare]]
     runs: list[FailingRun]
 
@@ -266,6 +276,7 @@ class RunRow(Answer):
     state: State = Field(description="What its layers are together.")
     reason: str = Field(description="Why it is not passed: the gravest layer and what it says; else empty.")
     layers: dict[Layer, Outcome]
+    layer_states: dict[Layer, State] = Field(description="The same as states.")
 
 
 class TraceRow(Answer):
@@ -291,6 +302,7 @@ class TraceList(Answer):
     next: str | None = Field(
         description="Give it as `cursor` for the rows that follow; null where there are none."
     )
+    command: str = Field(description="The command that lists the same.")
 
 
 class FacetValue(Answer):

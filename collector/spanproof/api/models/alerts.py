@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from spanproof.api.models import Answer, Nanoseconds
+from spanproof.trace import State
 
 
 class AlertScore(Answer):
@@ -106,6 +107,8 @@ class DeliveryRow(Answer):
     rule: str
     target: str
     state: str = Field(description="`trying`, `undelivered`, `delivered`, `superseded` or `given_up`.")
+    mark: State = Field(description="The state as one of the five; `open` while it is being tried.")
+    words: str = Field(description="The state in words.")
     attempts: int
     error: str = Field(description="Of the last attempt that failed, with the time of the next one.")
     at_ns: Nanoseconds

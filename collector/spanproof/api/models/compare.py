@@ -46,6 +46,7 @@ class Comparison(Answer):
     dimension: str = Field(description="What the sides differ in; `window`: the time.")
     before: str
     after: str
+    sentence: str = Field(description="What changed beyond chance; empty where neither side has a verdict.")
     layers: dict[Layer, Pair]
     by: str
     values: list[ValuePair] = Field(description="Flipped ones first.")

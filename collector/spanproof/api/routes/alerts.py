@@ -37,7 +37,15 @@ from spanproof.api.problems import build_problem
 from spanproof.api.routes.rule_trials import read_rule
 from spanproof.config.alerts import AlertRule as ConfiguredRule
 from spanproof.store import Acknowledgement, AlertEvent, MadeRule, Silence
+from spanproof.trace import State
 
+_DELIVERY_WORDS: Mapping[str, tuple[State, str]] = {
+    "delivered": (State.PASS, "delivered"),
+    "trying": (State.OPEN, "being tried"),
+    "undelivered": (State.OPEN, "tried again"),
+    "superseded": (State.SKIPPED, "a later one says more"),
+    "given_up": (State.FAIL, "given up"),
+}
 router = APIRouter()
 _REFUSED: dict[int | str, dict[str, Any]] = {
     403: build_problem("this request may not write"),
@@ -115,6 +123,8 @@ def deliveries(store: Opened, limit: Annotated[int, Query(ge=1, le=500)] = 200) 
                 rule=pages.format_text(delivery.rule),
                 target=pages.format_text(delivery.target),
                 state=delivery.state,
+                mark=_DELIVERY_WORDS.get(delivery.state, (State.SKIPPED, ""))[0],
+                words=_DELIVERY_WORDS.get(delivery.state, (State.SKIPPED, delivery.state))[1],
                 attempts=delivery.attempts,
                 error=pages.format_text(delivery.error),
                 at_ns=delivery.at_ns,

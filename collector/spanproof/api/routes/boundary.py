@@ -172,4 +172,6 @@ def _parse_policy(document: object) -> dict[Any, Any]:
 
 def _read_overrides(document: dict[Any, Any]) -> list[dict[Any, Any]]:
     overrides = document.get("overrides")
-    return [item for item in overrides if isinstance(item, dict)] if isinstance(overrides, list) else []
+    if isinstance(overrides, list):
+        return [item for item in overrides if isinstance(item, dict)]
+    return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
@@ -28,6 +29,7 @@ from spanproof.api.routes.suites import (
     group_results,
     load_cases,
 )
+from spanproof.api.run_addresses import build_frozen_reference, build_run_address, build_trial_reference
 from spanproof.api.settings import ConsoleSettings
 from spanproof.api.states import describe_trial, get_trial_state
 from spanproof.api.workspace import ExperimentFiles
@@ -83,6 +85,13 @@ class CaseHistory(Answer):
     written_ns: Nanoseconds
     result: Cell
     trials: list[TrialRow]
+    beside: str = Field(
+        default="",
+        description=(
+            "The console's page of its run beside that of the experiment before, or beside the frozen run;"
+            " empty where a trace is missing."
+        ),
+    )
 
 
 class CasePage(Answer):
@@ -163,7 +172,7 @@ def case_page(name: str, case: str, request: Request) -> CasePage:
         suite=name,
         case=build_case_row(found),
         frozen=frozen,
-        history=[history for history in built if history is not None],
+        history=_add_addresses(name, found.id, frozen is not None, [each for each in built if each]),
         code=code,
         calls=calls,
         can_replay=settings.open_sandbox is not None and bool(code),
@@ -216,6 +225,28 @@ def _find_history(case: Case, experiment: ExperimentFiles) -> CaseHistory | None
         result=shown,
         trials=[_build_trial(trial) for trial in result.trials[:_MOST_TRIALS]],
     )
+
+
+def _add_addresses(
+    suite: str, case: str, has_frozen: bool, history: Sequence[CaseHistory]
+) -> list[CaseHistory]:
+    """Return the experiments of a case, each with the page that shows it beside the one before."""
+    frozen = build_frozen_reference(suite, case) if has_frozen else None
+    # The oldest has none before it; a case without experiments has no oldest.
+    return [
+        each.model_copy(update={"beside": _build_address(case, each, earlier, frozen)})
+        for each, earlier in zip(history, [*history[1:], None], strict=False)
+    ]
+
+
+def _build_address(case: str, each: CaseHistory, earlier: CaseHistory | None, frozen: str | None) -> str:
+    """Return the page of an experiment's run beside an earlier one; empty where a trace is missing."""
+    kept = [trial for trial in earlier.trials if trial.has_trace] if earlier else []
+    before = build_trial_reference(earlier.experiment, case, kept[0].number) if earlier and kept else frozen
+    shown = next((trial for trial in each.trials if trial.state is not State.PASS), each.trials[0])
+    if before is None or not shown.has_trace:
+        return ""
+    return build_run_address(before, build_trial_reference(each.experiment, case, shown.number))
 
 
 def _build_trial(trial: Trial) -> TrialRow:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Annotated, Literal
 
@@ -17,6 +17,13 @@ from spanproof.store import FailRate
 from spanproof.trace import Layer
 
 router = APIRouter()
+_CHANGE_WORDS = (
+    ("change", "worse", "got worse", "got worse"),
+    ("change", "better", "got better", "got better"),
+    ("open_change", "worse", "has more open", "have more open"),
+    ("open_change", "better", "has less open", "have less open"),
+)
+"""What is said of layers whose pair has this value in this field: of one, and of several."""
 _NONE = FailRate(0, 0, 0, 0, 0)
 
 
@@ -56,23 +63,52 @@ def compare(
             )
     rows = [_build_value_pair(value, layers) for value, layers in found.items()]
     rows.sort(key=lambda row: (not row.flipped, row.value))
+    pairs = {layer: build_pair(*both) for layer, both in totals.items()}
     return Comparison(
         dimension=dimension,
         before=pages.format_text(before),
         after=pages.format_text(after),
-        layers={layer: _build_pair(*both) for layer, both in totals.items()},
+        sentence=describe_changes(pairs),
+        layers=pairs,
         by=by,
         values=rows[:limit],
     )
 
 
+def describe_changes(pairs: Mapping[Layer, Pair]) -> str:
+    """Return which layers changed, as a person would say it; empty where neither side has a verdict."""
+    sides = [rate for pair in pairs.values() for rate in (pair.before, pair.after)]
+    if not any(rate.judged or rate.open for rate in sides):
+        return ""
+    parts = [
+        _describe_layers(
+            [layer for layer, pair in pairs.items() if getattr(pair, field) == change], one, many
+        )
+        for field, change, one, many in _CHANGE_WORDS
+    ]
+    sentence = "; ".join(part for part in parts if part)
+    if sentence:
+        return f"{sentence[0].upper()}{sentence[1:]}."
+    if any(pair.before.judged and pair.after.judged for pair in pairs.values()):
+        return "No layer changed beyond its interval."
+    return "Only one side has verdicts: there is nothing to compare it with."
+
+
+def _describe_layers(layers: Sequence[Layer], one: str, many: str) -> str:
+    """Return layers with what is said of one or of many of them; empty where there is none."""
+    if not layers:
+        return ""
+    return f"{' and '.join(layers)} {one if len(layers) == 1 else many}"
+
+
 def _build_value_pair(value: str, layers: Mapping[Layer, list[FailRate]]) -> ValuePair:
-    pairs = {layer: _build_pair(*both) for layer, both in layers.items()}
+    pairs = {layer: build_pair(*both) for layer, both in layers.items()}
     flipped = any({pair.change, pair.open_change} != {"unclear"} for pair in pairs.values())
     return ValuePair(value=pages.format_text(value), layers=pairs, flipped=flipped)
 
 
-def _build_pair(before: FailRate, after: FailRate) -> Pair:
+def build_pair(before: FailRate, after: FailRate) -> Pair:
+    """Return the verdicts of both sides, and whether they differ beyond chance."""
     failed = compute_difference_interval((before.failed, before.judged), (after.failed, after.judged))
     open_before, open_after = _count_open(before), _count_open(after)
     opened = compute_difference_interval(open_before, open_after)

@@ -28,12 +28,17 @@ from spanproof.api.routes.suites import (
     build_case_row,
     build_column,
     build_experiment_baseline,
+    compute_cost,
+    describe_status,
     find_cell,
+    find_cell_reference,
+    find_frozen_reference,
     find_workspace,
     group_earlier_results,
     group_results,
     load_cases,
 )
+from spanproof.api.run_addresses import build_run_address, build_trial_reference
 from spanproof.api.states import (
     add_undecided,
     describe_trial,
@@ -80,6 +85,11 @@ class TrialCell(Answer):
     wall_s: float
     tokens: int
     has_trace: bool = Field(description="Whether its trace is kept: `trials/<experiment>/<case>/<number>`.")
+    beside: str = Field(
+        description=(
+            "The console's page of it, beside the baseline's trial or the frozen run; empty without a trace."
+        )
+    )
 
 
 class GridRow(Answer):
@@ -88,7 +98,10 @@ class GridRow(Answer):
     case: CaseRow
     state: State
     status: CaseStatus
+    word: str = Field(description="The state, and the status where that says more.")
     trials: list[TrialCell]
+    cost_usd: float | None = Field(description="Of all trials; null where no price is known.")
+    wall_s: float = Field(description="Of all trials.")
     before: Cell | None = Field(description="The case in the baseline; null where it was not run there.")
     flipped: bool = Field(
         description="Whether its state is another than in the baseline, or its trials differ."
@@ -166,7 +179,7 @@ def experiment(
         column=build_column(files, results, base),
         baseline=before.name if before else "",
         baselines=[other.name for other in others],
-        rows=_build_grid(results, compared)[:_MOST_ROWS],
+        rows=_build_grid(name, suite, before.name if before else "", results, compared)[:_MOST_ROWS],
     )
 
 
@@ -201,18 +214,30 @@ def _build_rows(suite: str, cases: Sequence[Case], listed: Sequence[ExperimentFi
     return rows
 
 
-def _build_grid(results: Mapping[str, CaseResult], base: Mapping[str, CaseResult]) -> list[GridRow]:
+def _build_grid(
+    name: str,
+    suite: str,
+    baseline: str,
+    results: Mapping[str, CaseResult],
+    base: Mapping[str, CaseResult],
+) -> list[GridRow]:
     """Return the cases with their trials: flipped ones first, then by the gravity of their state."""
     rows = []
-    for name, result in results.items():
-        state, before = get_case_state(result), find_cell(base.get(name))
+    for case_id, result in results.items():
+        state, before = get_case_state(result), find_cell(base.get(case_id))
+        case = build_case_row(result.case)
         is_other = before is not None and before.state is not state
+        other = find_cell_reference(baseline, case_id, before) or find_frozen_reference(suite, case)
+        trials = sorted(result.trials, key=lambda item: item.number)
         rows.append(
             GridRow(
-                case=build_case_row(result.case),
+                case=case,
                 state=state,
                 status=result.status,
-                trials=[_build_trial(trial) for trial in sorted(result.trials, key=lambda item: item.number)],
+                word=describe_status(state, result.status),
+                trials=[_build_trial(name, trial, other) for trial in trials],
+                cost_usd=compute_cost(trials),
+                wall_s=sum(trial.wall_s for trial in trials),
                 before=before,
                 flipped=is_other or len(set(map(get_trial_state, result.trials))) > 1,
             )
@@ -220,7 +245,8 @@ def _build_grid(results: Mapping[str, CaseResult], base: Mapping[str, CaseResult
     return sorted(rows, key=lambda row: (not row.flipped, GRAVITY.index(row.state), row.case.id))
 
 
-def _build_trial(trial: Trial) -> TrialCell:
+def _build_trial(experiment: str, trial: Trial, other: str | None) -> TrialCell:
+    reference = build_trial_reference(experiment, trial.case, trial.number)
     return TrialCell(
         number=trial.number,
         state=get_trial_state(trial),
@@ -231,6 +257,7 @@ def _build_trial(trial: Trial) -> TrialCell:
         wall_s=trial.wall_s,
         tokens=trial.tokens,
         has_trace=bool(trial.trace_file),
+        beside=build_run_address(other, reference) if trial.trace_file else "",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
@@ -75,6 +76,7 @@ def failure(
     runs = store.failing_runs(chosen, start_ns=start, end_ns=end, limit=limit)
     return models.FailurePage(
         failure=pages.build_failure_cluster(chosen, trends),
+        rule=_format_rule(chosen),
         shares={name: values for name, values in shares.items() if values},
         runs=[models.FailingRun.model_validate(run, from_attributes=True) for run in runs],
     )
@@ -89,6 +91,15 @@ def settle(cluster_id: str, decision: Decision, store: Opened) -> models.Failure
     store.triage(chosen.id, TriageAction.STATE, decision.state, decision.note)
     again = store.failure_clusters(start_ns=start, end_ns=end)
     return pages.build_failure_cluster(_get_cluster(again, chosen.id), {})
+
+
+def _format_rule(cluster: FailureCluster) -> str:
+    """Return an alert on the layer of a cluster, for the configuration."""
+    name = json.dumps(pages.format_text(cluster.name)[:80], ensure_ascii=False)
+    return (
+        f"alerts:\n  - name: {name}\n    layer: {cluster.signature.layer.value}\n    measure: fail_rate\n"
+        "    threshold: 0.05\n    group_by: [agent, release]"
+    )
 
 
 def _get_cluster(found: Sequence[FailureCluster], cluster_id: str) -> FailureCluster:

@@ -11,18 +11,21 @@ from fastapi import APIRouter, Query, Request
 from spanproof.api import models, pages
 from spanproof.api.access import Opened
 from spanproof.api.parameters import Cohort, Dimension, Hours, compute_window
-from spanproof.api.trace_terms import Chosen
+from spanproof.api.query_line import QueryLineRoute
+from spanproof.api.trace_terms import Chosen, MaybeLayer, MaybeState
 from spanproof.store import FailRate, Store
 from spanproof.store.schema import VERDICT_COUNTS
-from spanproof.trace import Layer
+from spanproof.trace import Layer, State
 
-router = APIRouter()
+router = APIRouter(route_class=QueryLineRoute)
 _BUCKETS = 48
 _POINTS = 24
 _YEAR_HOURS = 24.0 * 366
 _MOST_PROJECTS = 200
 _MOST_GROUPS = 5000
 _MOST_RELEASES = 24
+_WINDOW_NAMES = {1.0: "hour", 24.0: "day", 168.0: "week", 720.0: "month", 8784.0: "year"}
+"""Names of the windows that the console offers, by their hours."""
 
 
 @router.get("/overview")
@@ -39,14 +42,27 @@ def overview(store: Opened, cohort: Cohort, hours: Hours = 24.0) -> models.Overv
     for layer, _, counts in counted:
         of_layer[layer].append(counts)
     causes = store.causes(start_ns=start, end_ns=end, cohort=cohort)
+    layers = {layer: pages.build_rate(_compute_rate_sum(rates)) for layer, rates in of_layer.items()}
+    state, sentence = build_summary(layers, hours)
+    starts = list(range(start // bucket * bucket, end, bucket))
+    by_start = {(row.layer, row.start_ns): row.rate for row in rows}
+    over_time = {layer: [by_start.get((layer, at)) for at in starts] for layer in Layer}
+    outcomes = {layer: _count_outcomes(rate) for layer, rate in layers.items()}
     return models.Overview(
+        state=state,
+        sentence=sentence,
         start_ns=start,
         end_ns=end,
         bucket_ns=bucket,
-        layers={layer: pages.build_rate(_compute_rate_sum(rates)) for layer, rates in of_layer.items()},
+        layers=layers,
         timeline=rows,
+        starts_ns=starts,
+        rates=over_time,
+        # Every run has an outcome of each layer that was evaluated.
+        run_counts=[max(map(_count_outcomes, at)) for at in zip(*over_time.values(), strict=True)],
+        runs=max(outcomes.values()),
         releases=_list_new_releases(store, cohort, start, end, bucket) if rows else [],
-        not_judged=[pages.build_reason(cause) for cause in causes],
+        not_judged=[pages.build_reason(cause, sum(outcomes.values())) for cause in causes],
     )
 
 
@@ -55,13 +71,23 @@ def usage(
     store: Opened,
     chosen: Chosen,
     hours: Hours = 24.0,
+    state: MaybeState = None,
+    layer: MaybeLayer = None,
     by_model: Annotated[bool, Query(description="Also tokens and cost by agent and model.")] = True,
 ) -> models.Usage:
-    """Return states, latency, tokens and cost of traces over time, and tokens and cost by agent and model."""
+    """Return states, latency, tokens and cost of traces over time, and tokens and cost by agent and model.
+
+    There are no points for the traces of which one layer is in a state other than `fail`.
+    """
     start, end = compute_window(hours)
     bucket = max(1, (end - start) // _POINTS)
     chosen = replace(chosen, since_ns=start)
-    points = store.browse.list_usage_points(chosen, start_ns=start, bucket_ns=bucket)
+    # Which layer is in a state is found row by row; only what fails is counted.
+    is_counted = layer is None or state in (None, State.FAIL)
+    if is_counted:
+        points = store.browse.list_usage_points(chosen, start_ns=start, bucket_ns=bucket)
+    else:
+        points = []
     shares = store.browse.list_usage_shares(chosen) if by_model else []
     return models.Usage(
         start_ns=start,
@@ -155,6 +181,34 @@ def timelines(
         bucket_ns=length,
         points=[pages.build_measured(group) for group in found],
     )
+
+
+def _count_outcomes(rate: models.Rate | None) -> int:
+    """Return the verdicts that a layer gave or could not give."""
+    if rate:
+        return rate.passed + rate.failed + rate.errored + rate.skipped + rate.open
+    return 0
+
+
+def build_summary(layers: Mapping[Layer, models.Rate], hours: float) -> tuple[State, str]:
+    """Return the gravest state of a window, and what is wrong, as a person would say it."""
+    window = f"the last {_WINDOW_NAMES.get(hours, f'{hours:g} hours')}"
+    worst = max(layers, key=lambda layer: layers[layer].rate or 0)
+    if layers[worst].failed:
+        return State.FAIL, f"{worst.value.capitalize()} fails most in {window}: {layers[worst].words}"
+    errored = max(layers, key=lambda layer: layers[layer].errored)
+    opened = max(layers, key=lambda layer: layers[layer].open)
+    rest = []
+    if layers[errored].errored:
+        rest.append(f"{layers[errored].errored:,} errored on {errored.value}")
+    if layers[opened].open:
+        rest.append(f"{layers[opened].open:,} are open on {opened.value}")
+    if rest:
+        state = State.ERRORED if layers[errored].errored else State.OPEN
+        return state, f"No run failed in {window}, and {' and '.join(rest)}"
+    if any(rate.passed for rate in layers.values()):
+        return State.PASS, f"No run failed in {window}"
+    return State.SKIPPED, f"No run was judged in {window}"
 
 
 def _list_new_releases(

@@ -109,7 +109,10 @@ def replay(trace_id: str, altered: AlteredRun, request: Request, store: Opened) 
     token = read_token(request)
     if altered.suite is not None and not settings.may_write(token):
         raise HTTPException(HTTPStatus.FORBIDDEN, "suites are for writers of all projects")
-    suite = get_new_suite(request, altered.suite) if altered.suite is not None else None
+    if altered.suite is not None:
+        suite = get_new_suite(request, altered.suite)
+    else:
+        suite = None
     evaluation, found = _get_run(store, trace_id, altered.run_span_id, altered.project)
     change = Alteration(altered.sources, altered.results)
     event = AuditEvent(
@@ -127,7 +130,10 @@ def replay(trace_id: str, altered: AlteredRun, request: Request, store: Opened) 
         with open_replay_sandbox(settings) as sandbox:
             engine = settings.make_engine(sandbox)
             judged = evaluate_altered(engine, evaluation.trace, found.run, change)
-            kept = None if suite is None else _evaluate_kept(engine, evaluation, judged, change)
+            if suite is None:
+                kept = None
+            else:
+                kept = _evaluate_kept(engine, evaluation, judged, change)
     except SuiteError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, pages.format_text(str(problem))) from problem
     case = None

@@ -85,9 +85,10 @@ def queue(
     start = compute_window(hours)[0]
     assigned = {assignment.verdict: assignment for assignment in store.assignments.list_assignments()}
     if assignee is None:
-        found = (
-            store.browse.list_unlabelled(layer, start_ns=start, cohort=cohort, limit=limit) if limit else []
-        )
+        if limit:
+            found = store.browse.list_unlabelled(layer, start_ns=start, cohort=cohort, limit=limit)
+        else:
+            found = []
         total = store.browse.count_unlabelled(layer, start_ns=start, cohort=cohort, most=_MOST_COUNTED + 1)
     else:
         own = {verdict for verdict, row in assigned.items() if row.assignee == assignee}
@@ -327,7 +328,10 @@ def _build_waiting(
     scored = score.outcome if isinstance(score.outcome, Scored) else None
     cause = scored.cause if scored else None
     words = _describe_cause(cause, scored.detail) if cause and scored else ""
-    sentences = _list_sentences(scored, answer) if score.layer is Layer.GROUNDEDNESS else []
+    if score.layer is Layer.GROUNDEDNESS:
+        sentences = _list_sentences(scored, answer)
+    else:
+        sentences = []
     return Waiting(
         trace_id=score.trace_id,
         run_span_id=score.run_span_id,
@@ -365,7 +369,9 @@ def _list_sentences(outcome: Scored | None, answer: str | None) -> list[WaitingS
 
 def _describe_cause(cause: Cause, detail: str) -> str:
     words = CAUSE_WORDS[cause][0]
-    return f"{words}: {pages.format_text(detail)}" if detail else words
+    if detail:
+        return f"{words}: {pages.format_text(detail)}"
+    return words
 
 
 def _build_label(row: LabelRow) -> PersonsLabel:

@@ -73,7 +73,10 @@ def try_rule(new_trial: NewTrial, request: Request, store: Opened) -> RuleTrial:
         if len(shown) < _MOST_SHOWN:
             summary = pages.format_text(item.summary)
             shown.append(TrialNotification(at_ns=item.at_ns, status=item.status.value, summary=summary))
-    days = f"{new_trial.hours / 24:g} days" if new_trial.hours > 24 else f"{new_trial.hours:g} h"
+    if new_trial.hours > 24:
+        days = f"{new_trial.hours / 24:g} days"
+    else:
+        days = f"{new_trial.hours:g} h"
     return RuleTrial(
         name=pages.format_text(rule.name),
         bound=pages.format_text(describe_bound(rule)),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from http import HTTPStatus
 from typing import Annotated, Any, Final
+from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
+from pydantic import Field
 
 from spanproof.api import models, pages, trace_pages
 from spanproof.api.access import Opened
@@ -16,6 +18,7 @@ from spanproof.api.parameters import FirstStep, Project, build_not_found_error, 
 from spanproof.api.problems import build_problem
 from spanproof.api.recorded_runs import find_case_evaluation, load_trial_evaluation
 from spanproof.api.routes.suites import find_workspace, get_suite, load_cases
+from spanproof.api.run_addresses import build_run_address
 from spanproof.evaluators.model import RunEvaluation, TraceEvaluation
 from spanproof.store import Store
 from spanproof.trace import GRAVITY
@@ -53,6 +56,8 @@ class ComparedRun(Answer):
     """One of two runs."""
 
     reference: str
+    name: str = Field(description="The reference in words.")
+    path: str = Field(description="The console's page of it.")
     trace_id: str
     run: models.Run
 
@@ -77,9 +82,27 @@ def compare_runs(
     shown_old, shown_new = pages.build_run(old), pages.build_run(new)
     return RunComparison(
         sentence=_describe_difference(shown_old, shown_new, pairs),
-        before=ComparedRun(reference=before, trace_id=old_trace, run=shown_old),
-        after=ComparedRun(reference=after, trace_id=new_trace, run=shown_new),
+        before=_build_compared_run(before, old_trace, shown_old),
+        after=_build_compared_run(after, new_trace, shown_new),
         steps=[AlignedSteps(before=pair.before, after=pair.after, change=pair.change) for pair in pairs],
+    )
+
+
+def _build_compared_run(reference: str, trace_id: str, run: models.Run) -> ComparedRun:
+    """Return a run with its name and its page."""
+    kind, _, rest = reference.partition("/")
+    if kind == "traces":
+        name, path = f"trace {trace_id[:12]}", f"/traces/{trace_id}?run={run.span_id}"
+    elif kind == "cases":
+        suite, _, case = rest.rpartition("/")
+        name, path = (
+            f"{case}, frozen run",
+            f"/suites/{quote(suite, errors='replace')}/cases/{quote(case, errors='replace')}",
+        )
+    else:
+        name, path = rest, build_run_address(None, reference)
+    return ComparedRun(
+        reference=reference, name=pages.format_text(name), path=path, trace_id=trace_id, run=run
     )
 
 

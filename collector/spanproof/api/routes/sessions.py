@@ -78,16 +78,15 @@ def session(session_id: str, store: Opened, project: OfProject = None) -> Sessio
         raise HTTPException(HTTPStatus.NOT_FOUND, f"no span has the session id {session_id[:64]!r}")
     verdict = evaluate_session(store.evaluations(ids, project))
     mistake = verdict.first_mistake
-    first_mistake = (
-        None
-        if mistake is None
-        else FirstMistake(
+    if mistake is None:
+        first_mistake = None
+    else:
+        first_mistake = FirstMistake(
             turn=mistake.turn,
             trace_id=mistake.trace_id,
             agent=pages.format_text(mistake.agent),
             why=pages.format_text(mistake.why),
         )
-    )
     listed = (row for row in store.browse.fetch_trace_rows(ids) if project in (None, row.project))
     rows = sorted(listed, key=lambda row: row.start_ns)
     return SessionPage(

@@ -16,6 +16,9 @@ from spanproof.evaluators.scores import SCORES
 from spanproof.sandbox.registry import list_backends, open_sandbox
 from spanproof.trace import Layer
 
+_DEFAULT_HTTP = "http://127.0.0.1:4318"
+_DEFAULT_GRPC = "http://127.0.0.1:4317"
+"""The ports of `spanproof serve` where nothing else is configured."""
 router = APIRouter()
 _KEPT_S: Final = 300.0
 _MOST_TOKENS: Final = 500
@@ -58,8 +61,16 @@ class Settings(Answer):
     otlp_http: str = Field(description="Where spans are received; empty where this process receives none.")
     otlp_grpc: str
     settings: list[Setting] = Field(description="Empty where the console has no configuration.")
+    ways: list[Way] = Field(description="How to send the first trace to this service.")
     scores: list[BuiltInScore]
     policy: str = Field(description="The policy file's text; empty: the default policy.")
+
+
+class Way(Answer):
+    """A way to send the first trace."""
+
+    name: str
+    text: str = Field(description="What to paste, with the address filled in.")
 
 
 class Feature(Answer):
@@ -126,9 +137,33 @@ def settings(request: Request, store: Opened) -> Settings:
             Setting(key=key, value=pages.format_text(value), origin=origin)
             for key, value, origin in settings.configured
         ],
+        ways=_list_ways(settings.otlp_http, settings.otlp_grpc),
         scores=[BuiltInScore(layer=spec.layer, name=spec.name, advisory=spec.advisory) for spec in stored],
         policy=pages.format_text(settings.policy),
     )
+
+
+def _list_ways(http: str, grpc: str) -> list[Way]:
+    """Return what sends a first trace, by language or program, to these addresses or the usual ones."""
+    http = http or _DEFAULT_HTTP
+    grpc = (grpc or _DEFAULT_GRPC).rpartition("://")[2]
+    collector = (
+        f"exporters:\n  otlp/spanproof:\n    endpoint: {grpc}\n    tls: {{insecure: true}}\n"
+        "service:\n  pipelines:\n    traces: {exporters: [otlp/spanproof]}"
+    )
+    texts = {
+        "Python": (
+            "from spanproof.instrumentors import register\n\n"
+            f'register(service_name="my-agent", endpoint="{http}")'
+        ),
+        "Collector": collector,
+        "JavaScript": (
+            f"OTEL_EXPORTER_OTLP_ENDPOINT={http} OTEL_SERVICE_NAME=my-agent \\\n"
+            "  node --require @opentelemetry/auto-instrumentations-node/register agent.js"
+        ),
+        "curl": f"curl -s {http}/v1/traces -H 'content-type: application/json' -d @spans.json",
+    }
+    return [Way(name=name, text=text) for name, text in texts.items()]
 
 
 @router.get("/doctor")

@@ -22,6 +22,7 @@ from spanproof.api.models.gates import GatePage
 from spanproof.api.models.suites import Promoted, Promotions
 from spanproof.api.parameters import Cohort, Hours, Limit, build_not_found_error, compute_window, get_trace_id
 from spanproof.api.problems import build_problem
+from spanproof.api.run_addresses import build_frozen_reference, build_run_address, build_trial_reference
 from spanproof.api.states import (
     count_states,
     describe_trial,
@@ -120,6 +121,7 @@ class Cell(Answer):
 
     state: State = Field(description="What its trials are together.")
     status: CaseStatus
+    word: str = Field(description="The state, and the status where that says more.")
     passed: int
     trials: int
     layers: dict[str, str] = Field(description="Verdict by layer of the first trial that did not pass.")
@@ -129,6 +131,12 @@ class Cell(Answer):
     answer: str
     trial: int = Field(description="Number of the trial that is shown.")
     has_trace: bool = Field(description="Whether its trace is kept: `trials/<experiment>/<case>/<trial>`.")
+    beside: str = Field(
+        default="",
+        description=(
+            "In a suite: the console's page of that trial, beside the baseline's or the frozen run."
+        ),
+    )
 
 
 class MatrixRow(Answer):
@@ -236,10 +244,13 @@ def suite(
     earlier = group_earlier_results(cases, base)
     # The baseline itself is compared with nothing: "regressed" has one meaning in the whole table.
     results = [group_results(cases, item, {} if item is before else earlier) for item in shown]
-    rows = [
-        MatrixRow(case=build_case_row(case), cells=cells, flipped=_has_flipped(cells))
-        for case, cells in ((case, [find_cell(found.get(case.id)) for found in results]) for case in cases)
-    ]
+    names = [item.name for item in shown]
+    rows = []
+    for case in cases:
+        row = build_case_row(case)
+        cells = [find_cell(found.get(case.id)) for found in results]
+        addressed = _add_addresses(name, row, names, cells, baseline)
+        rows.append(MatrixRow(case=row, cells=addressed, flipped=_has_flipped(cells)))
     rows.sort(key=lambda row: (not row.flipped, row.case.id))
     return SuitePage(
         name=name,
@@ -483,6 +494,7 @@ def find_cell(result: CaseResult | None) -> Cell | None:
     return Cell(
         state=get_case_state(result),
         status=result.status,
+        word=describe_status(get_case_state(result), result.status),
         passed=result.passed,
         trials=len(result.trials),
         layers=dict(shown.layers),
@@ -493,6 +505,54 @@ def find_cell(result: CaseResult | None) -> Cell | None:
         trial=shown.number,
         has_trace=bool(shown.trace_file),
     )
+
+
+def describe_status(state: State, status: CaseStatus) -> str:
+    """Return the word for a case: its state, and its status where that says more.
+
+    A case may pass with a layer open.
+    """
+    if state in (State.PASS, State.FAIL):
+        return status.value
+    if status in (CaseStatus.PASSED, CaseStatus.FIXED):
+        return f"{state.value} ({status.value})"
+    return state.value
+
+
+def find_frozen_reference(suite: str, case: CaseRow) -> str | None:
+    """Return what names the frozen run of a case; None where people wrote it."""
+    if case.trace_id:
+        return build_frozen_reference(suite, case.id)
+    return None
+
+
+def find_cell_reference(experiment: str, case: str, cell: Cell | None) -> str | None:
+    """Return what names the trial that a cell shows; None where its trace is not kept."""
+    if cell is None or not cell.has_trace:
+        return None
+    return build_trial_reference(experiment, case, cell.trial)
+
+
+def _add_addresses(
+    suite: str, case: CaseRow, names: Sequence[str], cells: Sequence[Cell | None], baseline: str
+) -> list[Cell | None]:
+    """Return the cells of a case with the pages that show their trials beside the baseline's.
+
+    Without a baseline, and for its own cell, it is the frozen run that a trial is shown beside.
+    """
+    references = [find_cell_reference(name, case.id, cell) for name, cell in zip(names, cells, strict=True)]
+    frozen = find_frozen_reference(suite, case)
+    base = names.index(baseline) if baseline in names else None
+    addressed: list[Cell | None] = []
+    for index, (cell, reference) in enumerate(zip(cells, references, strict=True)):
+        if base is None or base == index:
+            before = frozen
+        else:
+            before = references[base]
+        if cell is not None and reference is not None:
+            cell = cell.model_copy(update={"beside": build_run_address(before, reference)})
+        addressed.append(cell)
+    return addressed
 
 
 def _has_flipped(cells: Sequence[Cell | None]) -> bool:
@@ -513,7 +573,10 @@ def build_column(
     now = build_baseline(experiment.name, found)
     rates = now.rates
     interval = compute_wilson_interval(sum(rates.values()), len(rates))
-    compared = None if base is None else compare_rates(rates, base.rates, now.open_shares, base.open_shares)
+    if base is None:
+        compared = None
+    else:
+        compared = compare_rates(rates, base.rates, now.open_shares, base.open_shares)
     low, high = (interval.low, interval.high) if interval else (None, None)
     states = [get_case_state(result) for result in found.values()]
     return Column(
@@ -526,7 +589,7 @@ def build_column(
         pass_at_1=_compute_mean(rates.values()),
         low=low,
         high=high,
-        cost_usd=_compute_cost(trials),
+        cost_usd=compute_cost(trials),
         wall_s=_compute_mean([trial.wall_s for trial in trials]),
         tokens=sum(trial.tokens for trial in trials),
         **_compare_with_baseline(compared),
@@ -549,7 +612,7 @@ def _format_agent(experiment: ExperimentFiles) -> str:
     return pages.format_text(str(agent.get("target", "")) if isinstance(agent, dict) else str(agent))
 
 
-def _compute_cost(trials: Sequence[Trial]) -> float | None:
+def compute_cost(trials: Sequence[Trial]) -> float | None:
     """Return the cost of all trials, in US dollars; None where no trial has one."""
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
     return sum(costs) if costs else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import Annotated, Any, Final, Literal
 
-from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
 
 from spanproof.api import list_rows, models, pages, trace_pages
 from spanproof.api.access import Opened
@@ -24,13 +24,14 @@ from spanproof.api.parameters import (
     get_trace_id,
 )
 from spanproof.api.problems import build_problem
+from spanproof.api.query_line import QueryLineRoute, format_list_command
 from spanproof.api.trace_export import MOST_EXPORTED, encode_csv, encode_parquet
 from spanproof.api.trace_terms import Chosen, MaybeLayer, MaybeState
 from spanproof.store.trace_list import TraceOrder
 from spanproof.store.trace_listing import TraceListing
 from spanproof.trace.dimensions import is_carried
 
-router = APIRouter()
+router = APIRouter(route_class=QueryLineRoute)
 _MISSING: dict[int | str, dict[str, Any]] = {
     404: build_problem("there is none"),
     409: build_problem("several projects have a trace with this id"),
@@ -42,6 +43,7 @@ _FORMATS: Final = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd
 
 @router.get("/traces")
 def traces(
+    request: Request,
     store: Opened,
     chosen: Chosen,
     state: MaybeState = None,
@@ -56,6 +58,7 @@ def traces(
     return models.TraceList(
         traces=[list_rows.build_trace_row(row) for row in shown],
         next=encode_cursor(*order.get_place(last)) if last else None,
+        command=pages.format_text(format_list_command(request.query_params.multi_items())),
     )
 
 
@@ -100,7 +103,10 @@ def export(
 ) -> Response:
     """Return the traces of a list as a file, a row for each run."""
     listing = TraceListing(store, chosen, order, (layer, [state]) if layer and state else None)
-    content = encode_csv(listing, limit) if format == "csv" else encode_parquet(listing, limit)
+    if format == "csv":
+        content = encode_csv(listing, limit)
+    else:
+        content = encode_parquet(listing, limit)
     name = f'attachment; filename="traces.{format}"'
     return Response(content, media_type=_FORMATS[format], headers={"content-disposition": name})
 

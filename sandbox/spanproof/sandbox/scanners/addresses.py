@@ -185,7 +185,9 @@ def _find_opening(lead: str, rest: str, separator: re.Match[str] | None) -> tupl
         return None
     if _NOTE.search(lead) or _DIRECTED.search(lead):
         return "note", separator.end()
-    return ("greeting", separator.end()) if _GREETING.search(lead) else None
+    if _GREETING.search(lead):
+        return ("greeting", separator.end())
+    return None
 
 
 def _find_modal(rest: str) -> re.Match[str] | None:

@@ -147,7 +147,10 @@ class Boundary:
         if is_local:
             message = f"listens on {name}, which `hosts` does not name"
             return Crossing("network.listen", message, format_addition("hosts", name))
-        shown = "an address that is not known" if known is None else _make_printable(name) or "every address"
+        if known is None:
+            shown = "an address that is not known"
+        else:
+            shown = _make_printable(name) or "every address"
         return Crossing("network.listen", f"listens on {shown}, which others reach")
 
     def url(self, pieces: Pieces) -> Crossing | None:
@@ -183,7 +186,9 @@ class Boundary:
     def work_path(self, path: str) -> str:
         """Return the absolute, normalised form of a path as the sandbox sees it."""
         if path.startswith("~"):
-            return "/home/user/" + path[1:].lstrip("/") if path[1:2] in {"", "/"} else "/home/" + path[1:]
+            if path[1:2] in {"", "/"}:
+                return "/home/user/" + path[1:].lstrip("/")
+            return "/home/" + path[1:]
         absolute = posixpath.normpath(posixpath.join(self.policy.work_directory, path))
         # POSIX leaves two leading slashes alone; no file system here gives them a meaning.
         return "/" + absolute.lstrip("/")
@@ -201,7 +206,9 @@ class Boundary:
         shown = text if text.startswith("~") else path
         if path in _ALWAYS_READABLE or path.startswith("/dev/fd/"):
             is_allowed = action in (Action.READ, Action.WRITE)
-            return None if is_allowed else self._build_outside_crossing(action, shown)
+            if is_allowed:
+                return None
+            return self._build_outside_crossing(action, shown)
         if path.startswith(("/dev/tcp/", "/dev/udp/")):
             return self.device_socket(path)
         if action is Action.READ and _is_absent(path):
@@ -210,7 +217,9 @@ class Boundary:
         roots = self._roots[action]
         if action is Action.DELETE and path in {*roots, self.policy.work_directory}:
             return Crossing("file.delete-root", f"deletes {path}, a root directory of the boundary")
-        return None if _is_below(path, roots) else self._build_outside_crossing(action, shown)
+        if _is_below(path, roots):
+            return None
+        return self._build_outside_crossing(action, shown)
 
     def device_socket(self, path: str) -> Crossing | None:
         """Judge bash's network paths, `/dev/tcp/host/port`."""
@@ -230,7 +239,9 @@ class Boundary:
         roots = self._roots[action]
         if _is_below(base, roots):
             is_named = base != self.policy.work_directory or head.strip("./") != ""
-            return None if holes_are_names or is_named else _build_dynamic_crossing(action, head)
+            if holes_are_names or is_named:
+                return None
+            return _build_dynamic_crossing(action, head)
         reaches_root = any(root.startswith(base.rstrip("/") + "/") for root in roots)
         if reaches_root:
             return _build_dynamic_crossing(action, head)

@@ -44,7 +44,9 @@ def place_of(node: tree_sitter.Node, lines: Sequence[bytes]) -> Place:
 
 def _to_character_column(lines: Sequence[bytes], row: int, column: int) -> int:
     line = lines[row] if row < len(lines) else b""
-    return column + 1 if line.isascii() else len(line[:column].decode("utf-8", "ignore")) + 1
+    if line.isascii():
+        return column + 1
+    return len(line[:column].decode("utf-8", "ignore")) + 1
 
 
 @lru_cache(maxsize=4)

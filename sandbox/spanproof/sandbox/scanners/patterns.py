@@ -79,7 +79,10 @@ def _check_keys(document: object, origin: str, known: frozenset[str], needed: se
     unknown = sorted(str(key) for key in document if key not in known)
     missing = sorted(needed - set(document))
     if unknown or missing:
-        problem = f"unknown key {unknown[0]!r}" if unknown else f"the key {missing[0]!r} is missing"
+        if unknown:
+            problem = f"unknown key {unknown[0]!r}"
+        else:
+            problem = f"the key {missing[0]!r} is missing"
         raise PolicyError(f"{origin}: {problem}; known keys: {', '.join(sorted(known))}")
     if not _ID.match(str(document["id"])):
         problem = f"id {str(document['id'])!r}: an id is made of a-z, 0-9 and -"

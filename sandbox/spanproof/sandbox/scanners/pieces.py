@@ -62,7 +62,9 @@ def _find_crossing(
     scheme = _URL.match(head)
     if scheme is not None:
         is_local = scheme[1].lower() in _LOCAL_SCHEMES
-        return None if is_local or " " in head else boundary.url((head, *rest))
+        if is_local or " " in head:
+            return None
+        return boundary.url((head, *rest))
     if head.startswith("file:/"):
         return boundary.url((head, *rest))
     if paths and _is_path(head):
@@ -92,7 +94,8 @@ def _is_path(text: str) -> bool:
         return not any(mark in text for mark in " <>|\"'")
     if not text.startswith("/") or any(mark in text for mark in "<>|\"'{}\t"):
         return False
-    text = posixpath.normpath(text) if "/../" in text else text
+    if "/../" in text:
+        text = posixpath.normpath(text)
     return text.strip("/").partition("/")[0] in _SYSTEM
 
 

@@ -196,7 +196,8 @@ class Pipeline:
     def _run_one(self, scanner: Scanner, report: Report, source: Source) -> bool:
         """Run one scanner within its time; whether it failed."""
         budget = self.policy.scanner_time_s
-        budget = _BASE_S + _S_PER_CHARACTER * len(source.text) if budget is None else budget
+        if budget is None:
+            budget = _BASE_S + _S_PER_CHARACTER * len(source.text)
         deadline = clock() + budget
         try:
             scanner.scan(Context(self._boundary, report, deadline, salt=self._salt), source)
@@ -206,7 +207,10 @@ class Pipeline:
             report.add("too-complex", START, f"the {scanner.name} scanner ran out of time: {failure}")
             return True
         except Exception as failure:  # noqa: BLE001 - whatever it is, an unjudged snippet does not pass
-            reason = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+            if str(failure):
+                reason = f"{type(failure).__name__}: {failure}"
+            else:
+                reason = type(failure).__name__
             report.add("scanner_error", START, f"the {scanner.name} scanner failed: {reason}")
             return True
         return False

@@ -25,4 +25,6 @@ def format_removal(key: str, value: str) -> str:
 
 def _format_value(value: str | int) -> str:
     is_plain = isinstance(value, int) or _PLAIN.fullmatch(value)
-    return str(value) if is_plain else json.dumps(value, ensure_ascii=False)
+    if is_plain:
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)

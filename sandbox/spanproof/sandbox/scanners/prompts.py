@@ -126,7 +126,10 @@ def _judge_signs(context: Context, source: Source, signs: list[Sign], *, same: b
             continue
         is_sure = points >= _SURE and source.language == "document"
         kinds = sorted(kinds_found, key=lambda kind: (-_POINTS[kind], kind))
-        rule = "prompt.jailbreak" if kinds[0] == "jailbreak" and len(kinds) == 1 else "prompt.injection"
+        if kinds[0] == "jailbreak" and len(kinds) == 1:
+            rule = "prompt.jailbreak"
+        else:
+            rule = "prompt.injection"
         context.add(
             rule,
             source.place(group[0].start, group[-1].end) if same else START,
@@ -155,7 +158,9 @@ def _find_foreign_closing(text: str) -> list[Sign]:
     closing = _CLOSING.search(text)
     opening = _OPENING.search(text)
     is_foreign = closing and opening and closing.start() < opening.start()
-    return [Sign("container", closing.start(), opening.end())] if is_foreign and closing and opening else []
+    if is_foreign and closing and opening:
+        return [Sign("container", closing.start(), opening.end())]
+    return []
 
 
 def _iter_signs(text: str) -> Iterator[Sign]:

@@ -54,7 +54,8 @@ class Report:
             policy_line: the line of a policy file that allows it, which its remedy then names.
             path: see `Finding`.
         """
-        described = find_rule(rule) if described is None else described
+        if described is None:
+            described = find_rule(rule)
         key = (rule, place.line, place.column, message)
         decided = described.verdict if verdict is None else verdict
         if key in self._findings or self._is_full_for(decided):
@@ -102,7 +103,9 @@ class Report:
 
 def _add_policy_line(remedy: str, line: str) -> str:
     """Return a remedy with the line of a policy that allows what was found."""
-    return f"{remedy} In the policy: `{_redact_secrets(line)}`" if line else remedy
+    if line:
+        return f"{remedy} In the policy: `{_redact_secrets(line)}`"
+    return remedy
 
 
 def read_finding(row: dict[str, Any]) -> Finding:

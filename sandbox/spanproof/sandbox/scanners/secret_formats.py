@@ -202,7 +202,10 @@ def format_title(name: str) -> str:
     """Return a format's name for people: `github-token` is a GitHub token."""
     provider = next((one for one in _SPELLED if name.startswith(f"{one}-")), name.partition("-")[0])
     rest = name[len(provider) + 1 :].split("-")
-    spelled = "private" if name == "private-key" else _SPELLED.get(provider) or provider.capitalize()
+    if name == "private-key":
+        spelled = "private"
+    else:
+        spelled = _SPELLED.get(provider) or provider.capitalize()
     return " ".join([spelled, *(_SPELLED.get(word, word) for word in rest if word)])
 
 
@@ -256,7 +259,9 @@ def find_all(text: str, word: str) -> Iterator[int]:
 def compute_entropy(text: str) -> float:
     """Return the Shannon entropy of the characters, in bits each."""
     size = len(text)
-    return -sum(count / size * math.log2(count / size) for count in Counter(text).values()) if size else 0.0
+    if size:
+        return -sum(count / size * math.log2(count / size) for count in Counter(text).values())
+    return 0.0
 
 
 @cache

@@ -58,7 +58,9 @@ def parse_connection_url(url: str) -> Connection:
     if not url.startswith(("sqlite", "duckdb")):
         return Connection(Database.SERVER, host, path)
     in_memory = not path or path.startswith(":memory:")
-    return Connection(Database.MEMORY) if in_memory else Connection(Database.FILE, file=path)
+    if in_memory:
+        return Connection(Database.MEMORY)
+    return Connection(Database.FILE, file=path)
 
 
 def is_held(context: Context, connection: Connection) -> bool:

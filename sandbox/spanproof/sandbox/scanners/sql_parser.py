@@ -96,7 +96,10 @@ def parse_statements(text: str, tokens: list[Token] | None = None) -> list[exp.E
     first, tokens = tokens, None
     for dialect in _DIALECTS:
         read, parser = _make_parser(dialect)
-        tokens = first if first is not None and dialect == _DIALECTS[0] else list_tokens(text, dialect)
+        if first is not None and dialect == _DIALECTS[0]:
+            tokens = first
+        else:
+            tokens = list_tokens(text, dialect)
         if tokens is None:
             spent += len(text) // _CHARACTERS_PER_TOKEN
             continue

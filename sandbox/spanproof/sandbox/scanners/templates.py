@@ -71,7 +71,10 @@ class _Template:
 
     def judge(self, template: nodes.Template) -> None:
         for assignment in template.find_all(nodes.Assign):
-            text = self._fold(assignment.node) if isinstance(assignment.node, nodes.Expr) else None
+            if isinstance(assignment.node, nodes.Expr):
+                text = self._fold(assignment.node)
+            else:
+                text = None
             if isinstance(assignment.target, nodes.Name) and text is not None:
                 self.texts[assignment.target.name] = text
         for compared in template.find_all(nodes.Compare):
@@ -225,7 +228,9 @@ class _Template:
         if node.name == "join" and isinstance(node.node, nodes.List | nodes.Tuple):
             separator = self._fold(node.args[0]) if node.args else ""
             parts = [self._fold(one) for one in node.node.items]
-            return None if separator is None or None in parts else separator.join(map(str, parts))
+            if separator is None or None in parts:
+                return None
+            return separator.join(map(str, parts))
         text = self._fold(node.node)
         given = [self._fold(one) for one in node.args]
         if text is None or None in given:

@@ -45,7 +45,10 @@ def _judge(context: Context, source: Source, found: re.Match[str]) -> None:
         context.add("url.scheme", place, f"a URL with the scheme {found[1].lower()}")
     authority = re.split(r"[/?#]", found[2], maxsplit=1)[0]
     userinfo, at, host = authority.rpartition("@")
-    name = host.partition(":")[0] if not host.startswith("[") else host.partition("]")[0] + "]"
+    if not host.startswith("["):
+        name = host.partition(":")[0]
+    else:
+        name = host.partition("]")[0] + "]"
     is_given = at and ":" in userinfo and not userinfo.endswith(":") and not _is_template(userinfo)
     if is_given and name.lower() not in _DOCUMENTATION and not _is_no_secret(userinfo):
         context.add("url.userinfo", place, "a URL holds a user name and a password")

@@ -68,7 +68,10 @@ class Names:
             while isinstance(inner, ast.Attribute) and len(attributes) < _MAX_ATTRIBUTES:
                 attributes.append(inner.attr)
                 inner = inner.value
-            base = self.imported.get(inner.id, inner.id) if isinstance(inner, ast.Name) else "?"
+            if isinstance(inner, ast.Name):
+                base = self.imported.get(inner.id, inner.id)
+            else:
+                base = "?"
             known = self._dotted[id(node)] = ".".join([base, *reversed(attributes)])
         return known
 
@@ -93,7 +96,8 @@ class Names:
         known = self._literal.get(id(node))
         if known is None:
             parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
-            parts = [node.left, node.right] if isinstance(node, ast.BinOp) else parts
+            if isinstance(node, ast.BinOp):
+                parts = [node.left, node.right]
             is_whole = isinstance(node, ast.Constant | ast.List | ast.Tuple | ast.BinOp)
             known = self._literal[id(node)] = is_whole and all(map(self.is_literal, parts))
         return known
@@ -391,7 +395,10 @@ def _is_unsafe_load(names: Names, name: str, call: ast.Call) -> bool:
 
 def _is_tar(names: Names, call: ast.Call) -> bool:
     """Whether an archive is a tar file, which keeps `..` when it is unpacked; zip files lose it."""
-    owner = names.behind(call.func.value) if isinstance(call.func, ast.Attribute) else call.func
+    if isinstance(call.func, ast.Attribute):
+        owner = names.behind(call.func.value)
+    else:
+        owner = call.func
     made = names.dotted(owner.func) if isinstance(owner, ast.Call) else ""
     return made.startswith("tarfile.") or (not made and "tarfile" in names.imported.values())
 
@@ -411,7 +418,9 @@ def _judge_xml(names: Names, name: str, call: ast.Call) -> Iterator[tuple[str, s
 
 
 def _judge_mode(name: str, call: ast.Call) -> Iterator[tuple[str, str]]:
-    position = 0 if name.endswith(".chmod") and name != "os.chmod" else _MODE_POSITION.get(name)
+    position = _MODE_POSITION.get(name)
+    if name.endswith(".chmod") and name != "os.chmod":
+        position = 0
     mode = find_argument(call, position, "mode") if position is not None else None
     value = mode.value if isinstance(mode, ast.Constant) else None
     if isinstance(value, int) and value & 0o022:
@@ -480,7 +489,10 @@ def _is_judged_option(name: str | None) -> bool:
 def _is_judged_call(names: Names, call: ast.Call) -> bool:
     """Whether any rule for calls may find something in this one, by the names in it."""
     function = call.func
-    word = function.attr if isinstance(function, ast.Attribute) else _get_last_word(names.dotted(function))
+    if isinstance(function, ast.Attribute):
+        word = function.attr
+    else:
+        word = _get_last_word(names.dotted(function))
     return _may_be_judged(word) or any(_is_judged_option(one.arg) for one in call.keywords)
 
 

@@ -98,7 +98,10 @@ def _run_plugin(boundary: Boundary, scanners: Sequence[Scanner], request: dict[s
     try:
         scanners[request["scanner"]].scan(context, Source(request["language"], request["text"]))
     except BaseException as failure:  # noqa: BLE001 - `sys.exit()` in a scanner is a failed scanner too
-        problem = f"{type(failure).__name__}: {failure}" if str(failure) else type(failure).__name__
+        if str(failure):
+            problem = f"{type(failure).__name__}: {failure}"
+        else:
+            problem = type(failure).__name__
         return {"problem": problem}
     finally:
         signal.alarm(0)

@@ -101,7 +101,9 @@ def _call_one(script: Script, function: Value, arguments: list[Value], node: Nod
     called = script.text(callee)[-60:] if callee is not None else "call"
     effects.judge_unknown_call(script, "?." + called.rpartition(".")[2], arguments, node)
     _hand_over(script, arguments, node)
-    return Unknown(CALLABLE) if any(map(script.reaches_outside, arguments)) else UNKNOWN
+    if any(map(script.reaches_outside, arguments)):
+        return Unknown(CALLABLE)
+    return UNKNOWN
 
 
 # Functions that show what they get, or write it.
@@ -159,7 +161,9 @@ def _pass_on(script: Script, called: Value, how: str, arguments: list[Value], no
         rest = [UNKNOWN] if given[0].more else []
         given = [*given[0].items, *rest]
     called = _with_this(script, called, this, node)
-    return Partial(called, given) if how == "bind" else _call_one(script, called, given, node)
+    if how == "bind":
+        return Partial(called, given)
+    return _call_one(script, called, given, node)
 
 
 def _with_this(script: Script, called: Value, this: Value, node: Node) -> Value:
@@ -203,7 +207,10 @@ def _build_map(pairs: Items) -> Object:
     """Build the object for `new Map([[key, value], …])`."""
     made = Object(is_map=True, rest=[UNKNOWN] if pairs.more else [])
     for pair in pairs.items:
-        key = read_constant_text(pair.items[0]) if isinstance(pair, Items) and len(pair.items) == 2 else None
+        if isinstance(pair, Items) and len(pair.items) == 2:
+            key = read_constant_text(pair.items[0])
+        else:
+            key = None
         if key is not None and isinstance(pair, Items):
             made.entries[key] = pair.items[1]
         else:
@@ -249,7 +256,10 @@ def _call_over_items(script: Script, owner: Items, name: str, arguments: list[Va
     results: list[Value] = []
     items = owner.items
     if len(items) > _MAX_ITEMS or script.exhausted:
-        items = [*items[:_MAX_ITEMS], join_all(items)] if not script.exhausted else [join_all(items)]
+        if not script.exhausted:
+            items = [*items[:_MAX_ITEMS], join_all(items)]
+        else:
+            items = [join_all(items)]
     for item in items:
         if isinstance(called, Function):
             given = [UNKNOWN, item] if name.startswith("reduce") else [item]
@@ -260,7 +270,9 @@ def _call_over_items(script: Script, owner: Items, name: str, arguments: list[Va
         return Items(results, more=owner.more or len(items) < len(owner.items))
     if name == "filter":
         return make_array_of_any_length(owner.items)
-    return join_all(owner.items) if name in {"find", "findLast"} and owner.items else UNKNOWN
+    if name in {"find", "findLast"} and owner.items:
+        return join_all(owner.items)
+    return UNKNOWN
 
 
 def _reduce_items(script: Script, owner: Items, called: Value, start: list[Value], node: Node) -> Value:
@@ -271,7 +283,9 @@ def _reduce_items(script: Script, owner: Items, called: Value, start: list[Value
     if owner.more or len(values) > _MAX_ITEMS or script.exhausted:
         held = join_all(values)
         _call_one(script, called, [join(held, UNKNOWN), held], node)
-        return Unknown(CALLABLE) if any(map(script.reaches_outside, values)) else UNKNOWN
+        if any(map(script.reaches_outside, values)):
+            return Unknown(CALLABLE)
+        return UNKNOWN
     result = values[0]
     for item in values[1:]:
         result = _call_one(script, called, [result, item], node)
@@ -293,7 +307,9 @@ def _call_reference(script: Script, function: Ref, arguments: list[Value], node:
     if modelled is not None:
         return modelled
     folded = fold_function(name, arguments)
-    return folded if folded is not None else _call_outside(script, name, arguments, node)
+    if folded is not None:
+        return folded
+    return _call_outside(script, name, arguments, node)
 
 
 def _call_interceptor(script: Script, interceptor: Function, node: Node) -> Value:
@@ -329,9 +345,13 @@ def _call_modelled(script: Script, name: str, arguments: list[Value], node: Node
         return _change_object(script, name, first, rest, node)
     if name == "Reflect.get" and rest:
         key = read_constant_text(rest[0])
-        return script.member(first, key, node) if key is not None else UNKNOWN
+        if key is not None:
+            return script.member(first, key, node)
+        return UNKNOWN
     given = rest[-1] if len(rest) == _REFLECTED.get(name) else None
-    return _call_one(script, first, list(given.items), node) if isinstance(given, Items) else None
+    if isinstance(given, Items):
+        return _call_one(script, first, list(given.items), node)
+    return None
 
 
 # Arrays that are made by their length alone.
@@ -341,7 +361,9 @@ _LONGEST_MADE: Final = 64
 def _read_length(value: Value | None) -> int | None:
     """Return the length of an array to make, where it is a number and small."""
     text = read_constant_text(value)
-    return int(text) if text is not None and text.isdecimal() and int(text) <= _LONGEST_MADE else None
+    if text is not None and text.isdecimal() and int(text) <= _LONGEST_MADE:
+        return int(text)
+    return None
 
 
 def _build_array(script: Script, name: str, arguments: list[Value], node: Node) -> Value | None:
@@ -350,14 +372,23 @@ def _build_array(script: Script, name: str, arguments: list[Value], node: Node) 
     if name == "Array":
         length = _read_length(source) if not rest else None
         return Items([Const("")] * length) if length is not None else None
-    length = _read_length(source.entries.get("length")) if isinstance(source, Object) else None
+    if isinstance(source, Object):
+        length = _read_length(source.entries.get("length"))
+    else:
+        length = None
     if length is not None:
         numbers: list[Value] = [Const(str(index)) for index in range(length)]
-        made = [_call_one(script, rest[0], [UNKNOWN, one], node) for one in numbers] if rest else numbers
+        if rest:
+            made = [_call_one(script, rest[0], [UNKNOWN, one], node) for one in numbers]
+        else:
+            made = numbers
         return Items(made if rest else [UNKNOWN] * length)
     if not isinstance(source, Items):
         return None
-    made = [_call_one(script, rest[0], [one], node) for one in source.items] if rest else list(source.items)
+    if rest:
+        made = [_call_one(script, rest[0], [one], node) for one in source.items]
+    else:
+        made = list(source.items)
     return Items(made, more=source.more)
 
 

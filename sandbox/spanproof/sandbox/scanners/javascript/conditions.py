@@ -96,7 +96,9 @@ def _read_constant(script: Script, node: Node) -> _Literal | None:
         return None
     value = found[0].child_by_field_name("value")
     is_literal = value is not None and value.type in {"true", "false", "string"}
-    return _read_value(script, value) if value is not None and is_literal else None
+    if value is not None and is_literal:
+        return _read_value(script, value)
+    return None
 
 
 def _list_other_uses(script: Script, root: Node, name: str) -> list[Node]:

@@ -107,7 +107,7 @@ def judge_unknown_call(
     if top in INERT or (method in INERT_METHODS and method not in SENDING):
         return
     if not is_sent:
-        _judge_statements(script, name, arguments, node)
+        _check_statements(script, name, arguments, node)
     if method not in SENDING:
         kind = Kind(paths=method not in ROUTED, hosts=not name.startswith("?"))
         for value in arguments:
@@ -125,7 +125,7 @@ def _get_first(arguments: Sequence[Value]) -> Value:
 _STATEMENT_KEYS: Final = split_words("query sql statement text")
 
 
-def _judge_statements(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
+def _check_statements(script: Script, name: str, arguments: Sequence[Value], node: Node) -> None:
     """Judge what may be a statement: each argument, and what it holds under a name of one."""
     for option in (option for value in arguments for option in list_options(value)):
         held = option.entries if isinstance(option, Mapping) else {}
@@ -139,7 +139,10 @@ def _find_entry(owner: Object, *names: str) -> Value | None:
 
 
 def _judge_open(call: Call[Script], value: Value) -> Value | None:
-    flags = read_constant_text(call.arguments.get(1)) if len(call.arguments.positional) > 1 else "r"
+    if len(call.arguments.positional) > 1:
+        flags = read_constant_text(call.arguments.get(1))
+    else:
+        flags = "r"
     if flags in {"r", "rs"}:
         call.judge_path(Action.READ, value)
         return None
@@ -377,7 +380,10 @@ def _judge_write(call: Call[Script], value: Value) -> Value | None:
     """Judge the file that a call writes, and note what it holds then."""
     result = COMMON["write"](call, value)
     files, name = call.m.context.own_files, to_pieces(value)
-    path = call.boundary.work_path(name[0]) if len(name) == 1 and name[0] is not None else None
+    if len(name) == 1 and name[0] is not None:
+        path = call.boundary.work_path(name[0])
+    else:
+        path = None
     text = read_constant_text(call.arguments.get(1))
     if path is not None and text is not None and call.name.endswith((".writeFile", ".outputFile")):
         files.open_new(path)

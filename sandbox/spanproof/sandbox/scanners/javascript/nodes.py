@@ -59,7 +59,10 @@ def _evaluate_class(script: Script, node: Node) -> Value:
     for child in body.named_children if body is not None else ():
         member = child.child_by_field_name("name") or child.child_by_field_name("property")
         key = script.text(member) if member is not None else None
-        owner = made.statics if any(one.type == "static" for one in child.children) else instance
+        if any(one.type == "static" for one in child.children):
+            owner = made.statics
+        else:
+            owner = instance
         if child.type == "method_definition":
             function = Function(child, inner)
             script.functions.append(function)
@@ -143,7 +146,9 @@ def _read_template_text(script: Script, start: int, end: int) -> Value:
 
 
 def _evaluate_meta_property(script: Script, node: Node) -> Value:
-    return Ref("import.meta") if script.text(node) == "import.meta" else UNKNOWN
+    if script.text(node) == "import.meta":
+        return Ref("import.meta")
+    return UNKNOWN
 
 
 def _evaluate_true(script: Script, node: Node) -> Value:  # noqa: ARG001 - handlers share one signature
@@ -195,7 +200,9 @@ def _evaluate_member(script: Script, node: Node) -> Value:
     owner_node = node.child_by_field_name("object")
     owner = script.evaluate(owner_node) if owner_node is not None else UNKNOWN
     member = node.child_by_field_name("property")
-    return script.member(owner, script.text(member), node) if member is not None else UNKNOWN
+    if member is not None:
+        return script.member(owner, script.text(member), node)
+    return UNKNOWN
 
 
 def _evaluate_subscript(script: Script, node: Node) -> Value:
@@ -257,7 +264,10 @@ def _evaluate_return(script: Script, node: Node) -> Value:
 
 def _evaluate_import(script: Script, node: Node) -> Value:
     source = node.child_by_field_name("source")
-    module = effects.require(script, script.evaluate(source), node) if source is not None else UNKNOWN
+    if source is not None:
+        module = effects.require(script, script.evaluate(source), node)
+    else:
+        module = UNKNOWN
     pending = list(node.named_children)
     while pending:
         child = pending.pop()
@@ -309,7 +319,10 @@ def _evaluate_object(script: Script, node: Node) -> Value:
 def _is_handed_on(script: Script, made: Node) -> bool:
     """Whether an object is the environment of a program that is started: `spawn(file, {env: {…}})`."""
     pair = made.parent
-    key = pair.child_by_field_name("key") if pair is not None and pair.type == "pair" else None
+    if pair is not None and pair.type == "pair":
+        key = pair.child_by_field_name("key")
+    else:
+        key = None
     options = pair.parent if pair is not None else None
     arguments = options.parent if options is not None else None
     call = arguments.parent if arguments is not None else None
@@ -330,7 +343,10 @@ def _spread_into(made: Object, inner: Value) -> None:
         made.entries.update(inner.entries)
         made.spread.extend(inner.spread)
     else:
-        held = [*inner.entries.values(), *inner.rest] if isinstance(inner, Object) else spread(inner)[0]
+        if isinstance(inner, Object):
+            held = [*inner.entries.values(), *inner.rest]
+        else:
+            held = spread(inner)[0]
         added = join_all([UNKNOWN, *held])
         made.entries.update((key, join(value, added)) for key, value in made.entries.items())
         if isinstance(inner, Object):
@@ -342,7 +358,10 @@ def _add_entry(script: Script, made: Object, key: Node, value: Value) -> None:
     if key.type != "computed_property_name":
         made.entries[script.text(key).strip("'\"")] = value
         return
-    name = read_constant_text(script.evaluate(key.named_children[0])) if key.named_children else None
+    if key.named_children:
+        name = read_constant_text(script.evaluate(key.named_children[0]))
+    else:
+        name = None
     if name is not None:
         made.entries[name] = value
     else:
@@ -372,7 +391,9 @@ def _evaluate_children(script: Script, node: Node) -> Value:
 
 
 def _evaluate_first_child(script: Script, node: Node) -> Value:
-    return script.evaluate(node.named_children[0]) if node.named_children else UNKNOWN
+    if node.named_children:
+        return script.evaluate(node.named_children[0])
+    return UNKNOWN
 
 
 def _evaluate_conditional(script: Script, node: Node) -> Value:

@@ -340,7 +340,9 @@ class Script(Reader):
         """Return the name of an entry, `[computed]` ones too; None where it is not known."""
         if key.type != "computed_property_name":
             return self.text(key).strip("'\"")
-        return read_constant_text(self.evaluate(key.named_children[0])) if key.named_children else None
+        if key.named_children:
+            return read_constant_text(self.evaluate(key.named_children[0]))
+        return None
 
     def _set(self, name: str, value: Value, declare: bool) -> None:
         if declare:
@@ -393,7 +395,10 @@ class Script(Reader):
         if key in TARGETS and owner.name.partition(".")[0] not in INERT:
             for option in list_options(value):
                 place = find_place(self.context.boundary, to_pieces(option))
-                where = place.message if place is not None else "to one of many, of which some are outside"
+                if place is not None:
+                    where = place.message
+                else:
+                    where = "to one of many, of which some are outside"
                 if place is not None or "place" in option.taint:
                     self.add("call.unknown", node, f"{owner.name}.{key} is set: {where}")
 
@@ -422,7 +427,9 @@ class Script(Reader):
         if member is not None:
             return self.text(member)
         index = node.child_by_field_name("index")
-        return read_constant_text(self.evaluate(index)) if index is not None else None
+        if index is not None:
+            return read_constant_text(self.evaluate(index))
+        return None
 
     def member(self, owner: Value, name: str, node: Node) -> Value:
         """Return what `owner.name` gives."""
@@ -437,7 +444,9 @@ class Script(Reader):
             case Ref():
                 return self._read_reference_member(owner, name, node)
         if name == "constructor":
-            return Ref("Function") if isinstance(owner, Function | Made | Method) else Ref("Object")
+            if isinstance(owner, Function | Made | Method):
+                return Ref("Function")
+            return Ref("Object")
         item = _read_item(owner, int(name)) if name.isdigit() else None
         if item is not None:
             return item
@@ -538,4 +547,6 @@ def _read_item(owner: Value, index: int) -> Value | None:
             return join_all(owner.items)
         return owner.items[index] if index < len(owner.items) else UNKNOWN
     known = read_constant_text(owner)
-    return Const(known[index]) if known is not None and index < len(known) else None
+    if known is not None and index < len(known):
+        return Const(known[index])
+    return None

@@ -142,7 +142,9 @@ def make_array_of_any_length(items: Sequence[Value]) -> Items:
 
 def spread(value: Value) -> tuple[list[Value], bool]:
     """Return the items that `...value` gives, and whether their number is known."""
-    return (value.items, not value.more) if isinstance(value, Items) else ([UNKNOWN], False)
+    if isinstance(value, Items):
+        return (value.items, not value.more)
+    return ([UNKNOWN], False)
 
 
 def unwrap_url(value: Value) -> Value:
@@ -442,12 +444,16 @@ def _split(known: str, given: list[str]) -> Value:
 
 def _repeat(known: str, given: list[str]) -> Value:
     times = int(float(given[0]))
-    return Const(known * times) if 0 <= times * len(known) <= MAX_TEXT else UNKNOWN
+    if 0 <= times * len(known) <= MAX_TEXT:
+        return Const(known * times)
+    return UNKNOWN
 
 
 def _replace_all(known: str, given: list[str]) -> Value:
     bounded = (len(known) + 1) * (len(given[1]) + 1) <= 16 * MAX_TEXT
-    return build_text([known.replace(given[0], given[1])], CLEAN) if bounded else UNKNOWN
+    if bounded:
+        return build_text([known.replace(given[0], given[1])], CLEAN)
+    return UNKNOWN
 
 
 _TEXT_METHODS: dict[str, Callable[[str, list[str]], Value]] = {

@@ -77,7 +77,9 @@ def _find_sure_changes(text: str, module: ast.Module) -> frozenset[ast.expr]:
         return frozenset()
     values = [one.value for one in module.body if isinstance(one, ast.Expr)]
     calls = [one for one in values if isinstance(one, ast.Call) and ast.unparse(one.func) == "os.chdir"]
-    return frozenset(calls) if text.count("chdir") == len(calls) else frozenset()
+    if text.count("chdir") == len(calls):
+        return frozenset(calls)
+    return frozenset()
 
 
 def _report_unparsed(context: Context, parsed: Parsed) -> None:

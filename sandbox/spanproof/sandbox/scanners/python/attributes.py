@@ -77,7 +77,9 @@ def load_attribute(m: Machine, value: Value, name: str, node: ast.expr) -> Value
         return value  # a member of an enumeration
     if isinstance(value, Instance | Klass):
         found = find_member(m, value, name, node)
-        return found if found is not None else Ref(f"?.{name}", collect_taint(value), value)
+        if found is not None:
+            return found
+        return Ref(f"?.{name}", collect_taint(value), value)
     if isinstance(value, Path):
         return _read_path_attribute(value, name)
     return Ref(f"?.{name}", collect_taint(value), value)
@@ -95,7 +97,9 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
         if isinstance(found, Function):
             if _has_decorator(found, "property", "cached_property"):
                 return m.call(bind_receiver(found, value), Arguments([]), node)
-            return found if _has_decorator(found, "staticmethod") else bind_receiver(found, value)
+            if _has_decorator(found, "staticmethod"):
+                return found
+            return bind_receiver(found, value)
         fallback = _find_inherited(value.klass, "__getattr__") if found is None else None
         if fallback is not None and not _is_looking_up(m, fallback, value, name):
             return m.call(bind_receiver(fallback, value), Arguments([Const(name)], {}), node)
@@ -103,7 +107,9 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
     if isinstance(value, Klass):
         found = _find_inherited(value, name)
         is_class_method = isinstance(found, Function) and _has_decorator(found, "classmethod")
-        return bind_receiver(found, value) if found is not None and is_class_method else found
+        if found is not None and is_class_method:
+            return bind_receiver(found, value)
+        return found
     return None
 
 
@@ -125,7 +131,9 @@ def _is_looking_up(m: Machine, fallback: Value, receiver: Instance, name: str) -
 def find_special_method(value: Instance, name: str) -> Value | None:
     """Return a special method as the interpreter looks it up: on the class."""
     found = _find_inherited(value.klass, name) if name else None
-    return bind_receiver(found, value) if found is not None and not isinstance(found, Ref) else found
+    if found is not None and not isinstance(found, Ref):
+        return bind_receiver(found, value)
+    return found
 
 
 def bind_receiver(function: Value, receiver: Value) -> Value:
@@ -164,7 +172,9 @@ def _load_single_item(m: Machine, value: Value, key: Value, node: ast.expr) -> V
             return Unknown(value.taint)
         case Instance():
             method = find_special_method(value, "__getitem__")
-            return UNKNOWN if method is None else m.call(method, Arguments([key], {}), node)
+            if method is None:
+                return UNKNOWN
+            return m.call(method, Arguments([key], {}), node)
         case Klass():
             method = _find_inherited(value, "__class_getitem__")
             if method is None:
@@ -216,7 +226,9 @@ def read_namespace_entry(m: Machine, name: str) -> Value:
         return found
     if name == "__builtins__":
         return Ref("builtins")
-    return Ref(normalise_name(name)) if name in BUILTINS else Unknown(frozenset({"free"}))
+    if name in BUILTINS:
+        return Ref(normalise_name(name))
+    return Unknown(frozenset({"free"}))
 
 
 def _read_internal(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
@@ -257,7 +269,9 @@ def _read_function_attribute(m: Machine, value: Function, name: str) -> Value | 
         given = [one.annotation for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)]
         given.append(getattr(value.node, "returns", None))
         return Mapping({}, [m.evaluate(one) for one in given if one is not None])
-    return value if name in {"__wrapped__", "__func__", "__call__"} else None
+    if name in {"__wrapped__", "__func__", "__call__"}:
+        return value
+    return None
 
 
 def _read_reference_attribute(m: Machine, value: Ref, name: str, node: ast.expr) -> Value:
@@ -293,12 +307,16 @@ def model_parsed_url(
 ) -> Value | None:
     """Return what parsing a URL gives; None where that is not known."""
     url = arguments.get(0, "url")
-    return Ref(f"{function.name}()", url.taint, url) if isinstance(url, Const) else None
+    if isinstance(url, Const):
+        return Ref(f"{function.name}()", url.taint, url)
+    return None
 
 
 def _read_part_of_url(url: Const, name: str) -> Value:
+    if name not in _PARTS_OF_URLS:
+        return UNKNOWN
     try:
-        return Const(getattr(urlsplit(url.value), name), url.taint) if name in _PARTS_OF_URLS else UNKNOWN
+        return Const(getattr(urlsplit(url.value), name), url.taint)
     except (ValueError, TypeError, AttributeError):
         return UNKNOWN
 
@@ -334,7 +352,9 @@ def _derive_parent(pieces: Pieces) -> Pieces:
     head = pieces[0]
     if head is None:
         return (None,)
-    return (head.rpartition("/")[0] or ".",) if len(pieces) == 2 else pieces
+    if len(pieces) == 2:
+        return (head.rpartition("/")[0] or ".",)
+    return pieces
 
 
 # Namespaces whose items are names of the program or of modules, and the finding where one is not known.

@@ -81,7 +81,9 @@ def call(m: Machine, function: Value, arguments: Arguments, node: ast.expr) -> V
         return call(m, function.called, merged, node)
     if isinstance(function, Instance):
         method = attributes.find_special_method(function, "__call__")
-        return UNKNOWN if method is None else call(m, method, arguments, node)
+        if method is None:
+            return UNKNOWN
+        return call(m, method, arguments, node)
     if "callable" in function.taint:
         m.add("exec.dynamic", node, "calls a function that is not known, which may reach outside")
     effects.check_unknown_call(m, function, arguments, node)
@@ -331,7 +333,9 @@ def _find_effects(function: Ref) -> tuple[Effect, ...] | None:
     if found is None and ("()" in name or name.startswith(("?.", "pandas.")) or function.owner is not None):
         owner, _, method = name.rpartition(".")
         found = METHOD_SINKS.get(method)
-        return METHOD_SINKS.get(f"{owner.rpartition('.')[2]}.{method}") if found is None else found
+        if found is None:
+            return METHOD_SINKS.get(f"{owner.rpartition('.')[2]}.{method}")
+        return found
     return found
 
 
@@ -373,7 +377,9 @@ def _derive_result(m: Machine, function: Ref, arguments: Arguments) -> Value:
         paths = _collect_paths([*arguments.all(), *([function.owner] if function.owner is not None else [])])
         if not paths:
             return Ref(f"{name}()", NAME)
-        return join_all(paths) if _is_choice(name, arguments) else Items([join_all(paths)], "list", more=True)
+        if _is_choice(name, arguments):
+            return join_all(paths)
+        return Items([join_all(paths)], "list", more=True)
     return Ref(f"{name}()" if len(name) < 200 else "?.deep()", carried, None)
 
 

@@ -165,7 +165,10 @@ class Conditions:
                 is_identity = isinstance(kind, ast.Is | ast.IsNot)
                 if is_identity and not (isinstance(right, ast.Constant) and right.value is None):
                     raise _NotKnown
-                held = self._evaluate(right) if isinstance(right, ast.Name) else ast.literal_eval(right)
+                if isinstance(right, ast.Name):
+                    held = self._evaluate(right)
+                else:
+                    held = ast.literal_eval(right)
                 return _COMPARISONS[type(kind)](self._evaluate(left), held)
         raise _NotKnown
 

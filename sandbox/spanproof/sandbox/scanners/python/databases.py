@@ -171,7 +171,10 @@ def _pass_sql_text(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_table(call: Call[Machine], value: Value) -> Value | None:
     """Judge a table that is read or written as a whole, by what the keyword says is done."""
-    verb = "SELECT * FROM" if call.name.rpartition(".")[2].startswith("read") else "INSERT INTO"
+    if call.name.rpartition(".")[2].startswith("read"):
+        verb = "SELECT * FROM"
+    else:
+        verb = "INSERT INTO"
     replaces = call.arguments.named.get("if_exists")
     if isinstance(replaces, Const) and replaces.value == "replace":
         verb = "DROP TABLE"
@@ -219,7 +222,9 @@ def _determine_database_kind(name: str) -> Database:
     kinds = {effect.kind for effect in SINKS.get(name.partition("()")[0], ())}
     if "dbfile" in kinds or IN_FILE in name:
         return Database.FILE
-    return Database.SERVER if kinds & {"dbserver", "dburl"} else Database.UNKNOWN
+    if kinds & {"dbserver", "dburl"}:
+        return Database.SERVER
+    return Database.UNKNOWN
 
 
 CHECKS: Final[dict[str, Check]] = {

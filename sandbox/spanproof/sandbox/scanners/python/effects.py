@@ -165,7 +165,10 @@ def check_target(m: Machine, owner: Ref, name: str, value: Value, node: ast.expr
 def check_declared(m: Machine, bases: list[Value], attributes: dict[str, Value], node: ast.ClassDef) -> None:
     """Judge what a class declares for the library that it extends."""
     for base in bases:
-        kind = _select_judged_kind(base.name) if isinstance(base, Ref) and "." in base.name else None
+        if isinstance(base, Ref) and "." in base.name:
+            kind = _select_judged_kind(base.name)
+        else:
+            kind = None
         if kind is not None:
             for name, value in attributes.items():
                 m.judge_literal(value, name, ast.Name(name, lineno=node.lineno, col_offset=0), kind)
@@ -185,7 +188,9 @@ def apply(
     if own:
         effects = [effect for effect in effects if effect.keyword != _LOADS]
     result = apply_effects(m, function, effects, arguments, node, CHECKS)
-    return join_all(payloads.judge_own_pickle(m, one, node) for one in own) if own else result
+    if own:
+        return join_all(payloads.judge_own_pickle(m, one, node) for one in own)
+    return result
 
 
 # The rule of calls that can build any object from a file.
@@ -195,7 +200,9 @@ _LOADS: Final = "deserialize.untrusted"
 def _list_own_objects(m: Machine, effects: Sequence[Effect], arguments: Arguments) -> list[Value]:
     """Return what a file holds that a call loads, where the program wrote it itself."""
     files = [arguments.get(effect.position, effect.keyword) for effect in effects if effect.keyword != _LOADS]
-    return list_own_objects(m, files[0]) if files and files[0] is not None else []
+    if files and files[0] is not None:
+        return list_own_objects(m, files[0])
+    return []
 
 
 @lru_cache(maxsize=4096)
@@ -345,7 +352,9 @@ def _judge_save(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_open_file(call: Call[Machine], value: Value) -> Value | None:
     """Judge the opening of a file or a URL."""
-    return _judge_url(call, value) if _is_url(value) else _judge_open(call, value)
+    if _is_url(value):
+        return _judge_url(call, value)
+    return _judge_open(call, value)
 
 
 def _is_url(value: Value) -> bool:
@@ -503,7 +512,9 @@ def _judge_bind(call: Call[Machine], value: Value) -> Value | None:
 
 def _judge_unbound_listen(call: Call[Machine], value: Value) -> Value | None:
     """Judge a socket that listens without an address: every one of the machine's."""
-    return None if call.m.binds_socket else COMMON["listen"](call, Const(""))
+    if call.m.binds_socket:
+        return None
+    return COMMON["listen"](call, Const(""))
 
 
 # Variables that change which programs, libraries and modules are loaded.

@@ -67,15 +67,17 @@ def _operate_one(m: Machine, kind: type[ast.operator], left: Value, right: Value
         _judge_repetition(m, left, right, node)
     if isinstance(left, Const) and isinstance(right, Const):
         folded = fold.fold_binary(kind, left, right)
-        return folded if folded is not None else Unknown(left.taint | right.taint)
+        if folded is not None:
+            return folded
+        return Unknown(left.taint | right.taint)
     if isinstance(left, Instance):
         method = attributes.find_special_method(left, _OPERATOR_METHODS.get(kind, ""))
         if method is not None:
             return m.call(method, Arguments([right], {}), node)
-    return _operate_in_part(kind, left, right)
+    return _compute_partly_known(kind, left, right)
 
 
-def _operate_in_part(kind: type[ast.operator], left: Value, right: Value) -> Value:
+def _compute_partly_known(kind: type[ast.operator], left: Value, right: Value) -> Value:
     """Return what an operator gives for values of which not all is known."""
     taint = collect_taint(left) | collect_taint(right)
     if kind is ast.Div and (isinstance(left, Path) or isinstance(right, Path)):
@@ -302,19 +304,24 @@ def _evaluate_joined_text(m: Machine, node: ast.JoinedStr) -> Value:
         taint |= collect_taint(value)
         if len(list_options(value)) > 1:
             head = build_text(pieces, taint)
-            head = head if alternatives is None else operate(m, ast.Add, alternatives, head, node)
+            if alternatives is not None:
+                head = operate(m, ast.Add, alternatives, head, node)
             alternatives, pieces = operate(m, ast.Add, head, value, node), []
         else:
             pieces.extend(to_pieces(value))
     tail = build_text(pieces, taint)
-    return tail if alternatives is None else operate(m, ast.Add, alternatives, tail, node)
+    if alternatives is None:
+        return tail
+    return operate(m, ast.Add, alternatives, tail, node)
 
 
 def _evaluate_formatted(m: Machine, node: ast.FormattedValue) -> Value:
     value = m.evaluate(node.value)
     if node.conversion in (ord("r"), ord("a")):
         folded = fold.fold(repr, [value], {})
-        return folded if folded is not None else Unknown(collect_taint(value))
+        if folded is not None:
+            return folded
+        return Unknown(collect_taint(value))
     if node.format_spec is not None:
         specification = m.evaluate(node.format_spec)
         folded = fold.fold(fold.FUNCTIONS["format"], [value, specification], {})
@@ -328,7 +335,9 @@ def _evaluate_formatted(m: Machine, node: ast.FormattedValue) -> Value:
     m.read_environment(value, node.value)
     if isinstance(value, Ref | Instance | Items | Mapping | Function):
         folded = fold.fold(str, [value], {})
-        return folded if folded is not None else Unknown(collect_taint(value))
+        if folded is not None:
+            return folded
+        return Unknown(collect_taint(value))
     return value
 
 

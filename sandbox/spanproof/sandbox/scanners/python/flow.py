@@ -153,7 +153,10 @@ def _read_chosen_variables(m: Machine, generator: ast.comprehension) -> Value | 
             return None
     choices = [_list_chosen_names(m, condition, key) for condition in generator.ifs]
     names = next((found for found in choices if found is not None), None)
-    environment = m.evaluate(source) if names is not None and isinstance(source, _NAMING) else None
+    if names is not None and isinstance(source, _NAMING):
+        environment = m.evaluate(source)
+    else:
+        environment = None
     if names is None or not isinstance(environment, Ref) or environment.name != "os.environ":
         return None
     chosen: list[Value] = []
@@ -184,7 +187,9 @@ def _list_chosen_names(m: Machine, condition: ast.expr, key: str) -> list[str] |
     else:
         return None
     texts = [read_constant_text(one) for one in options]
-    return [text for text in texts if text is not None] if whole and None not in texts else None
+    if whole and None not in texts:
+        return [text for text in texts if text is not None]
+    return None
 
 
 def select_turns(m: Machine, value: Value, loop: Sequence[ast.AST]) -> tuple[list[Value], bool, bool]:

@@ -51,7 +51,9 @@ def to_concrete(value: Value) -> Any:
     Raises:
         NotKnown: some part of it is not known, or it is too large.
     """
-    return value.value if isinstance(value, Const) else _to_concrete_within(value, 0, [4 * _MAX_ITEMS])
+    if isinstance(value, Const):
+        return value.value
+    return _to_concrete_within(value, 0, [4 * _MAX_ITEMS])
 
 
 def _to_concrete_within(value: Value, depth: int, left: list[int]) -> Any:
@@ -125,7 +127,10 @@ def fold(function: Callable[..., Any], arguments: Sequence[Value], named: dict[s
         keywords = {key: to_concrete(argument) for key, argument in named.items()}
         if _are_too_large(values):
             return None
-        taint = CLEAN.union(*[argument.taint for argument in arguments]) if arguments else CLEAN
+        if arguments:
+            taint = CLEAN.union(*[argument.taint for argument in arguments])
+        else:
+            taint = CLEAN
         return to_abstract(function(*values, **keywords), taint)
     except NotKnown:
         return None
@@ -274,7 +279,9 @@ def _make_bounded_bytes(content: Any = b"", encoding: str = "utf-8", errors: str
         if content > MAX_SIZE:
             raise NotKnown
         return bytes(content)
-    return content.encode(encoding, errors) if isinstance(content, str) else bytes(content)
+    if isinstance(content, str):
+        return content.encode(encoding, errors)
+    return bytes(content)
 
 
 def _compute_bounded_power(base: Any, exponent: Any, modulus: Any = None) -> Any:

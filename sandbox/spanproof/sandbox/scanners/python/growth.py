@@ -167,4 +167,6 @@ def _breaks(nodes: Iterable[ast.AST]) -> bool:
 
 def _read_called_name(call: ast.Call) -> str:
     function = call.func
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return getattr(function, "id", "")

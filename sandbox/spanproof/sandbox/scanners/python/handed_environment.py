@@ -122,20 +122,19 @@ def _get_dotted_name(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+    if isinstance(node, ast.Name):
+        return ".".join([node.id, *reversed(parts)])
+    return ""
 
 
 def check_environment_escape(m: Machine, arguments: Arguments, node: ast.expr) -> None:
     """Judge the environment as a whole, handed to any call by itself or in a container, as read."""
     if not any(one.__class__ is not Const and _holds_environment(one) for one in arguments.all()):
         return
-    handed = (
-        {one.arg for one in node.keywords if one.value in m.handed_on} if isinstance(node, ast.Call) else ()
-    )
-    judged = [
-        *arguments.positional,
-        *(arguments.named[name] for name in arguments.named if name not in handed),
-    ]
+    keywords = node.keywords if isinstance(node, ast.Call) else []
+    handed = {one.arg for one in keywords if one.value in m.handed_on}
+    named = [value for name, value in arguments.named.items() if name not in handed]
+    judged = [*arguments.positional, *named]
     for value in judged:
         if _holds_environment(value):
             m.read_all_variables("os.environ", node)

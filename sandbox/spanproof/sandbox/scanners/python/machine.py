@@ -130,7 +130,9 @@ class Machine(Reader):
         if self.steps > self._next_check:
             self.check_time()
         evaluator = self.tables.expressions.get(node.__class__)
-        return evaluator(self, node) if evaluator is not None else self._read_newer_syntax(node)
+        if evaluator is not None:
+            return evaluator(self, node)
+        return self._read_newer_syntax(node)
 
     def execute(self, block: Sequence[ast.stmt]) -> Flow:
         """Read statements in order; returns how the block ended early, if that is certain."""
@@ -148,7 +150,9 @@ class Machine(Reader):
 
     def find_truth(self, test: ast.expr) -> bool | None:
         """Return what a test gives whenever it is reached; None where that is not known."""
-        return self.conditions.find_truth(test) if self.conditions is not None else None
+        if self.conditions is not None:
+            return self.conditions.find_truth(test)
+        return None
 
     def name_unknown_path(self, value: Value) -> str:
         """Return a name for a path that is known in part: the same for the same value alone."""
@@ -158,7 +162,9 @@ class Machine(Reader):
 
     def format_allowed_call(self, name: str) -> str:
         """Return the line of a policy that allows a call; none does where its object is not known."""
-        return "" if name.startswith("?") else format_addition("allowed_calls", name)
+        if name.startswith("?"):
+            return ""
+        return format_addition("allowed_calls", name)
 
     def read_all_variables(self, who: str, node: Any) -> bool:
         """Report that the environment as a whole is read, unless it is only handed on."""

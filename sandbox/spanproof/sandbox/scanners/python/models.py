@@ -56,7 +56,9 @@ def _model_str(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) 
     value = arguments.get(0)
     if isinstance(value, Path | Text):
         return build_text(value.pieces, value.taint)
-    return Unknown(collect_taint(value)) if isinstance(value, Unknown) else None
+    if isinstance(value, Unknown):
+        return Unknown(collect_taint(value))
+    return None
 
 
 # --- methods of values, by name
@@ -132,7 +134,9 @@ def _model_text_method(m: Machine, function: Ref, arguments: Arguments, node: as
     owner = function.owner
     if isinstance(owner, Text):
         return build_text(owner.pieces, owner.taint)
-    return owner if isinstance(owner, Ref) and owner.name == "pickle.dumps()" else None
+    if isinstance(owner, Ref) and owner.name == "pickle.dumps()":
+        return owner
+    return None
 
 
 def _model_template_substitute(
@@ -148,7 +152,9 @@ def _model_template_substitute(
     texts = {
         str(key): text for key, value in named.items() if (text := read_constant_text(value)) is not None
     }
-    return Const(Template(template).safe_substitute(texts)) if len(texts) == len(named) else None
+    if len(texts) == len(named):
+        return Const(Template(template).safe_substitute(texts))
+    return None
 
 
 # --- containers
@@ -217,7 +223,9 @@ def _model_container(m: Machine, function: Ref, arguments: Arguments, node: ast.
             return Items(list(reversed(items)), "list", not whole)
         if function.name == "sorted":
             folded = fold.fold(sorted, [value], arguments.named)
-            return folded if folded is not None else Items(list(items), "list", not whole)
+            if folded is not None:
+                return folded
+            return Items(list(items), "list", not whole)
         return Items(list(items), kind, not whole)
     if function.name in {"iter", "next"}:
         return join_all(list_elements(value)[0])
@@ -253,7 +261,10 @@ def _model_enumerate(m: Machine, function: Ref, arguments: Arguments, node: ast.
     items, whole = list_elements(value)
     if whole and len(items) <= 4096:
         start = arguments.get(1, "start")
-        first = start.value if isinstance(start, Const) and isinstance(start.value, int) else 0
+        if isinstance(start, Const) and isinstance(start.value, int):
+            first = start.value
+        else:
+            first = 0
         return Items([_make_pair(Const(first + index), item) for index, item in enumerate(items)])
     return Items([_make_pair(Unknown(NAME), join_all(items))], "list", more=True)
 
@@ -315,7 +326,9 @@ def _model_path(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
 
 def _model_work_directory(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     directory = m.context.boundary.work_path(".")
-    return Const(directory) if function.name == "os.getcwd" else Path((directory,))
+    if function.name == "os.getcwd":
+        return Const(directory)
+    return Path((directory,))
 
 
 def _model_path_method(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -374,7 +387,9 @@ def _normalise_path(m: Machine, value: Value) -> Value:
     pieces = to_pieces(value)
     if len(pieces) == 1 and pieces[0] is not None:
         text = m.context.boundary.work_path(pieces[0])
-        return Path((text,), value.taint) if isinstance(value, Path) else Const(text, value.taint)
+        if isinstance(value, Path):
+            return Path((text,), value.taint)
+        return Const(text, value.taint)
     return value
 
 
@@ -390,7 +405,8 @@ def _list_combinations(values: list[Value]) -> list[list[Value]]:
     rows: list[list[Value]] = [[]]
     for value in values:
         rows = [[*row, option] for row in rows for option in list_options(value)]
-        rows = rows if len(rows) <= _MAX_ROWS else [*rows[:_MAX_ROWS], [UNKNOWN]]
+        if len(rows) > _MAX_ROWS:
+            rows = [*rows[:_MAX_ROWS], [UNKNOWN]]
     return rows
 
 
@@ -409,12 +425,16 @@ def split_date_format(template: str) -> list[str | None]:
 
 def _model_date_text(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     template = read_constant_text(arguments.get(0, "format"))
-    return build_text(split_date_format(template), NAME) if template is not None else None
+    if template is not None:
+        return build_text(split_date_format(template), NAME)
+    return None
 
 
 def _model_abspath(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
-    return None if value is None else join_all(_normalise_path(m, option) for option in list_options(value))
+    if value is None:
+        return None
+    return join_all(_normalise_path(m, option) for option in list_options(value))
 
 
 def _model_expandvars(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -459,7 +479,9 @@ def _model_dirname(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
 def _model_basename(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
     text = read_constant_text(value)
-    return Const(posixpath.basename(text)) if text is not None else Unknown(NAME)
+    if text is not None:
+        return Const(posixpath.basename(text))
+    return Unknown(NAME)
 
 
 def _model_split_extension(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:

@@ -101,7 +101,9 @@ def _strip_builtins(name: str) -> str:
         return name
     short = name.removeprefix("builtins.")
     is_special = short.startswith("__") and short != "__import__"
-    return short if not is_special and (short in BUILTINS or "." not in short) else name
+    if not is_special and (short in BUILTINS or "." not in short):
+        return short
+    return name
 
 
 def _is_leaked_module(parts: list[str], index: int) -> bool:

@@ -44,11 +44,15 @@ def find_path(m: Machine, value: Value) -> str | None:
     if _is_buffer(value):
         return m.name_unknown_path(value)
     if isinstance(value, Ref):
-        return find_path(m, value.owner) if value.name in _HANDLES and value.owner is not None else None
+        if value.name in _HANDLES and value.owner is not None:
+            return find_path(m, value.owner)
+        return None
     pieces = to_pieces(value)
     if len(pieces) == 1 and pieces[0] is not None:
         return m.context.boundary.work_path(pieces[0])
-    return m.name_unknown_path(value) if isinstance(value, Path | Text) else None
+    if isinstance(value, Path | Text):
+        return m.name_unknown_path(value)
+    return None
 
 
 def _is_buffer(value: Value) -> bool:
@@ -72,7 +76,9 @@ def _find_ends(m: Machine, pieces: Pieces) -> tuple[str, str]:
     if start and not start.startswith(("/", "~")):
         start = f"{m.context.boundary.work_path('')}/{start}"
     is_normal = not _UNNORMAL.search(start) and not _UNNORMAL.search(end)
-    return (start, end) if is_normal and not start.startswith("~") else ("", "")
+    if is_normal and not start.startswith("~"):
+        return (start, end)
+    return ("", "")
 
 
 # Parts of a path that its normal form does not have.
@@ -82,7 +88,9 @@ _UNNORMAL: Final = re.compile(r"//|(?:^|/)\.{1,2}(?:/|$)")
 def list_own_objects(m: Machine, value: Value) -> list[Value]:
     """Return the objects one of which a file holds; none where the program did not write them."""
     path = find_path(m, value)
-    return m.context.own_files.list_objects(path) if path is not None else []
+    if path is not None:
+        return m.context.own_files.list_objects(path)
+    return []
 
 
 def note_written(m: Machine, file: Value, written: Value | None) -> None:
@@ -136,6 +144,8 @@ def model_file_method(m: Machine, function: Ref, arguments: Arguments, node: ast
     if function.owner is None or called_on not in _HANDLES:
         return None
     if method == "read":
-        return find_content(m, function.owner) if not arguments.positional else None
+        if not arguments.positional:
+            return find_content(m, function.owner)
+        return None
     note_written(m, function.owner, arguments.get(0))
     return None

@@ -125,7 +125,9 @@ _own_filter: list[object] = [None]
 def _clean(text: str) -> str:
     """Replace characters no parser takes, one for one so that columns stay."""
     text = text.replace("\0", " ")
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _parse_repaired(text: str) -> Parsed:

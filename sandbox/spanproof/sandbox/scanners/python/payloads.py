@@ -66,7 +66,10 @@ def _judge_code(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Ref) and call.name.startswith("timeit.") and value.name.endswith(_TEXT_METHODS):
         return None
     namespaces = [call.arguments.get(index, name) for index, name in ((1, "globals"), (2, "locals"))]
-    given = [one for one in namespaces if isinstance(one, Mapping)] if call.name in {"exec", "eval"} else []
+    if call.name in {"exec", "eval"}:
+        given = [one for one in namespaces if isinstance(one, Mapping)]
+    else:
+        given = []
     if not given:
         return _run_source(call.m, call.name, value, call.node)
     outer = call.m.scope
@@ -200,7 +203,10 @@ def _judge_unpickling(call: Call[Machine], value: Value) -> Value | None:
     if isinstance(value, Ref) and value.name == "pickle.dumps()" and value.owner is not None:
         return judge_own_pickle(call.m, value.owner, call.node)
     if isinstance(value, Const) and isinstance(value.value, bytes | str):
-        data = value.value.encode("latin-1", "replace") if isinstance(value.value, str) else value.value
+        if isinstance(value.value, str):
+            data = value.value.encode("latin-1", "replace")
+        else:
+            data = value.value
         names, whole = _list_pickled_names(data)
         if not whole:
             call.add("deserialize.untrusted", f"{call.name} loads a pickle that cannot be read to its end")

@@ -189,7 +189,9 @@ def _opens_only_inside(program: _Program, boundary: Boundary) -> bool:
 
 def _get_called_word(call: ast.Call) -> str:
     function = call.func
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return getattr(function, "id", "")
 
 
 def _is_acting(word: str, tops: Iterable[str]) -> bool:
@@ -220,7 +222,8 @@ def _opens_inside(call: ast.Call, boundary: Boundary) -> bool:
         mode = _read_text(others[0]) if others else "r"
         if len(others) > 1 or not options <= _OPEN_OPTIONS or not mode:
             return False
-        action = Action.WRITE if WRITING_MODE.search(mode) else action
+        if WRITING_MODE.search(mode):
+            action = Action.WRITE
     text = _read_text(path)
     if action is Action.WRITE and text.endswith(".py"):
         return False  # it may be imported
@@ -252,7 +255,10 @@ def _names_nothing(program: _Program, boundary: Boundary) -> bool:
 
 def _formats_character(node: ast.FormattedValue) -> bool:
     """Whether a number becomes the character that it is the code of: `f"{47:c}"`."""
-    specification = node.format_spec.values if isinstance(node.format_spec, ast.JoinedStr) else []
+    if isinstance(node.format_spec, ast.JoinedStr):
+        specification = node.format_spec.values
+    else:
+        specification = []
     return any(_read_text(part)[-1:] in {"", "c"} for part in specification)
 
 

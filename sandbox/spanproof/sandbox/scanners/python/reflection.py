@@ -157,7 +157,9 @@ def _model_attrgetter_call(m: Machine, function: Ref, arguments: Arguments, node
 
 def _model_itemgetter_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     key, owner = arguments.get(0), arguments.get(1)
-    return None if key is None or owner is None else attributes.load_item(m, owner, key, node)
+    if key is None or owner is None:
+        return None
+    return attributes.load_item(m, owner, key, node)
 
 
 def _model_methodcaller_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -177,7 +179,9 @@ def _model_partial(m: Machine, function: Ref, arguments: Arguments, node: ast.ex
 
 def _model_kept_owner(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
-    return Ref(f"{function.name}()", CLEAN, value) if value is not None else None
+    if value is not None:
+        return Ref(f"{function.name}()", CLEAN, value)
+    return None
 
 
 def _model_named_tuple(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -198,13 +202,17 @@ def _model_load_module(m: Machine, function: Ref, arguments: Arguments, node: as
 
 def _model_dumps(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     value = arguments.get(0)
-    return Ref("pickle.dumps()", CLEAN, value) if value is not None else None
+    if value is not None:
+        return Ref("pickle.dumps()", CLEAN, value)
+    return None
 
 
 def _model_pickle_encoding(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return a pickle the program made as it is: loading it encoded or compressed gives the same object."""
     value = arguments.get(0)
-    return value if isinstance(value, Ref) and value.name == "pickle.dumps()" else None
+    if isinstance(value, Ref) and value.name == "pickle.dumps()":
+        return value
+    return None
 
 
 def _model_super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
@@ -235,7 +243,9 @@ def _model_type(m: Machine, function: Ref, arguments: Arguments, node: ast.expr)
 
 def _model_resolve_name(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     text = read_constant_text(arguments.get(0))
-    return None if text is None else Ref(normalise_name(text.replace(":", ".")))
+    if text is None:
+        return None
+    return Ref(normalise_name(text.replace(":", ".")))
 
 
 def _model_entry_point(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:

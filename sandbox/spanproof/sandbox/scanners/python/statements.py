@@ -42,7 +42,9 @@ def _execute_expression(m: Machine, node: ast.Expr) -> Flow:
         return None
     function = m.evaluate(called)
     is_exit = isinstance(function, Ref) and function.name in _EXITS
-    return "raise" if is_exit and m.conditions is not None and m.conditions.has_plain_exits else None
+    if is_exit and m.conditions is not None and m.conditions.has_plain_exits:
+        return "raise"
+    return None
 
 
 # Calls that end the program by an exception, or at once.

@@ -132,7 +132,9 @@ def check_effects(
 
 def _suggest(word: str, known: Collection[str]) -> str:
     near = difflib.get_close_matches(word, list(known), 1)
-    return f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(known))}"
+    if near:
+        return f"did you mean {near[0]!r}?"
+    return f"known are: {', '.join(sorted(known))}"
 
 
 class Call(NamedTuple, Generic[R]):
@@ -212,9 +214,13 @@ def apply_effects(
             continue  # judged where the function that has its place is called
         check = checks[effect.kind.removesuffix(_OPTIONAL)]
         call = Call(m, function, effect, arguments, node)
-        given = [check(call, option) for option in list_options(value)] if value is not None else []
+        if value is not None:
+            given = [check(call, option) for option in list_options(value)]
+        else:
+            given = []
         decided = [one for one in given if one is not None]
-        result = join_all(decided) if decided else result
+        if decided:
+            result = join_all(decided)
     return result
 
 
@@ -226,7 +232,9 @@ def _select_argument(m: Reader, effect: Effect, function: Ref, arguments: Argume
     value = arguments.get(effect.position, effect.keyword)
     if effect.kind.endswith(_OPTIONAL):
         is_given = effect.position < len(arguments.positional) or effect.keyword in arguments.named
-        return value if is_given and not (isinstance(value, Const) and value.value is None) else None
+        if is_given and not (isinstance(value, Const) and value.value is None):
+            return value
+        return None
     return m.defaults.get(effect.kind) if value is None else value
 
 
@@ -255,7 +263,9 @@ def remember(call: Call[Any], connection: Connection) -> None:
 def _make_path_check(action: Action) -> Check:
     def check(call: Call[Reader], value: Value) -> Value | None:
         call.judge_path(action, value)
-        return Ref(f"{call.name}()", FILE) if action is Action.READ else None
+        if action is Action.READ:
+            return Ref(f"{call.name}()", FILE)
+        return None
 
     return check
 
@@ -296,7 +306,9 @@ def read_variable(m: Reader, name: str, who: str, node: Any) -> Value:
 
 def _judge_whole_environment(call: Call[Reader], value: Value) -> Value | None:
     variables = Unknown(ENVIRONMENT if call.m.read_all_variables(call.name, call.node) else frozenset())
-    return Mapping({}, [variables]) if call.name == "os.environ.copy" else variables
+    if call.name == "os.environ.copy":
+        return Mapping({}, [variables])
+    return variables
 
 
 def _judge_database_file(call: Call[Reader], value: Value) -> Value | None:

@@ -407,7 +407,10 @@ class Reader(Reporter):
 
     def judge_host(self, value: Value, port: Value | None, who: str, node: Any) -> None:
         """Hold a host, in each of its alternatives, against the boundary."""
-        number = port.value if isinstance(port, Const) and isinstance(port.value, int) else None
+        if isinstance(port, Const) and isinstance(port.value, int):
+            number = port.value
+        else:
+            number = None
         for option in list_options(value):
             if isinstance(option, Items) and option.items:
                 self.judge_host(option.items[0], port, who, node)
@@ -492,7 +495,9 @@ def _quote(pieces: Pieces) -> str:
 
 def _widen_over(values: Iterable[Value]) -> Value:
     joined = join_all(values)
-    return widen(list(joined.options)) if isinstance(joined, OneOf) else joined
+    if isinstance(joined, OneOf):
+        return widen(list(joined.options))
+    return joined
 
 
 def _widen_entry(table: dict[Any, Value], key: object) -> None:

@@ -237,7 +237,9 @@ class Scope:
 
     def branched(self) -> dict[str, Value]:
         """Return the names to read a branch on: a copy, or in a huge scope the same, where `bind` joins."""
-        return dict(self.names) if len(self.names) <= MAX_BRANCHED else self.names
+        if len(self.names) <= MAX_BRANCHED:
+            return dict(self.names)
+        return self.names
 
 
 UNKNOWN: Final = Unknown()
@@ -264,7 +266,9 @@ def join(first: Value, second: Value) -> Value:
 
 def limit_values(values: list[Value], most: int) -> list[Value]:
     """Return at most so many values: the last one is widened to cover all that do not fit."""
-    return values if len(values) <= most else [*values[: most - 1], widen(values[most - 1 :])]
+    if len(values) <= most:
+        return values
+    return [*values[: most - 1], widen(values[most - 1 :])]
 
 
 def widen(values: Sequence[Value]) -> Value:
@@ -278,7 +282,9 @@ def widen(values: Sequence[Value]) -> Value:
     pieces = widen_texts(texts)
     if hides_place(pieces, texts):
         taint |= PLACE
-    return Unknown(taint | ANY) if pieces == (None,) else Text(pieces, taint | ANY)
+    if pieces == (None,):
+        return Unknown(taint | ANY)
+    return Text(pieces, taint | ANY)
 
 
 def _may_be_called(value: Value) -> bool:
@@ -299,7 +305,9 @@ def covers(wide: Value, value: Value) -> bool:
         return isinstance(value, Const | Text | Path) and pieces_cover(wide.pieces, to_pieces(value))
     if not isinstance(wide, Unknown):
         return False
-    return is_plain(value) if wide.taint == NAME else isinstance(value, Const | Text | Path | Unknown)
+    if wide.taint == NAME:
+        return is_plain(value)
+    return isinstance(value, Const | Text | Path | Unknown)
 
 
 def covers_all(wide: Value, value: Value, depth: int = 3) -> bool:
@@ -401,7 +409,9 @@ def _iterate_held(value: Value) -> Iterator[Value]:
         return iter(value.options)
     if isinstance(value, Mapping):
         return chain(value.entries.values(), value.rest)
-    return iter(value.attributes.values()) if isinstance(value, Instance) else iter(())
+    if isinstance(value, Instance):
+        return iter(value.attributes.values())
+    return iter(())
 
 
 _HOLDERS: Final = (Items, OneOf, Mapping, Instance)
@@ -428,7 +438,9 @@ def to_pieces(value: Value) -> Pieces:
 
 def read_constant_text(value: Value | None) -> str | None:
     """Return the text of a value that is wholly known."""
-    return value.value if isinstance(value, Const) and isinstance(value.value, str) else None
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return value.value
+    return None
 
 
 def build_text(pieces: Iterable[str | None], taint: Taint) -> Value:

@@ -54,7 +54,10 @@ def _judge_read(shell: Shell, program: str, arguments: list[Words], stdin: Strea
         name = read_known_text(word)
         if name is not None:
             is_last = index == len(names) - 1
-            fields = lines if len(names) == 1 else _select_fields(shell, lines, index, is_last=is_last)
+            if len(names) == 1:
+                fields = lines
+            else:
+                fields = _select_fields(shell, lines, index, is_last=is_last)
             shell.state.variables[name] = fields or HOLE
             if stdin.origin:
                 shell.state.origins[name] = stdin.origin

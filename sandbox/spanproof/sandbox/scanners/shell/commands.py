@@ -57,7 +57,8 @@ def _run_parts(shell: Shell, node: Node, parts: list[Node], stdin: Stream) -> St
         if child.type == "variable_assignment":
             assignments.append(child)
         elif child.type == "herestring_redirect":
-            stdin = Stream(shell.words.word(child.named_children[0])) if child.named_children else stdin
+            if child.named_children:
+                stdin = Stream(shell.words.word(child.named_children[0]))
         elif child.type == "file_redirect":
             stdin = _judge_redirect(shell, child) or stdin
         elif child.type != "comment":
@@ -178,7 +179,10 @@ def _takes_output(redirect: Node) -> bool:
 def _note_written(shell: Shell, redirect: Node, written: Stream) -> None:
     """Note what a redirection writes to its file, where that is known."""
     destinations = redirect.children_by_field_name("destination")
-    path = shell.find_path(shell.words.word(destinations[0])) if len(destinations) == 1 else None
+    if len(destinations) == 1:
+        path = shell.find_path(shell.words.word(destinations[0]))
+    else:
+        path = None
     text = read_known_text(written.words)
     files = shell.context.own_files
     operator = redirect.children[0].type
@@ -311,7 +315,9 @@ def _read_items(shell: Shell, array: Node) -> list[tuple[str | None, Words]]:
 def _strip_subscript(pieces: Pieces) -> Pieces:
     """Return the value in `[key]=value`, where the key is not known."""
     at = next((at for at, piece in enumerate(pieces) if piece is not None and "]=" in piece), None)
-    return pieces if at is None else ((pieces[at] or "").partition("]=")[2], *pieces[at + 1 :])
+    if at is None:
+        return pieces
+    return ((pieces[at] or "").partition("]=")[2], *pieces[at + 1 :])
 
 
 def _read_value(shell: Shell, node: Node | None) -> Words:
@@ -352,7 +358,10 @@ def _judge_reference(shell: Shell, node: Node) -> None:
     """Judge `declare -n name=VARIABLE`: reading the one reads the other."""
     shell.add("command.dynamic", node, "makes a variable that is another by name")
     for child in node.named_children:
-        value = child.child_by_field_name("value") if child.type == "variable_assignment" else None
+        if child.type == "variable_assignment":
+            value = child.child_by_field_name("value")
+        else:
+            value = None
         name = read_known_text(shell.words.word(value)) if value is not None else None
         if name is not None:
             shell.judge_variable(name, node)

@@ -56,13 +56,18 @@ def find_outcome(shell: Shell, node: Node) -> bool | None:
         inner = find_outcome(shell, node.named_children[0])
         return None if inner is None else not inner
     test = _TEST.fullmatch(shell.words.text(node)) if node.type == "test_command" else None
-    value = _find_value(shell, test["name"] or test["braced"], node) if test is not None else None
+    if test is not None:
+        value = _find_value(shell, test["name"] or test["braced"], node)
+    else:
+        value = None
     if test is None or value is None or bool(test["one"]) is bool(test["two"]):
         return None
     if test["one"]:
         return bool(value) is (test["one"] == "-n")
     wanted = _LITERAL.fullmatch(test["right"])
-    return (value == wanted[0].strip("'\"")) is (test["two"] != "!=") if wanted is not None else None
+    if wanted is not None:
+        return (value == wanted[0].strip("'\"")) is (test["two"] != "!=")
+    return None
 
 
 def ends_script(shell: Shell, node: Node) -> bool:
@@ -117,7 +122,9 @@ def list_chosen(shell: Shell, node: Node) -> list[Node] | None:
     others = [child for child in node.named_children if child.type in {"elif_clause", "else_clause"}]
     if outcome is None or (not outcome and len(others) > 1):
         return None
-    return [child for child in node.named_children if child not in others] if outcome else others
+    if outcome:
+        return [child for child in node.named_children if child not in others]
+    return others
 
 
 def _is_in_background(node: Node) -> bool:

@@ -173,7 +173,10 @@ def _encode_or_decode(command: _Command) -> Stream | None:
     try:
         data = text.encode("utf-8", "surrogateescape")
         if command.program == "xxd":
-            result = binascii.unhexlify(re.sub(rb"\s", b"", data)) if decodes else binascii.hexlify(data)
+            if decodes:
+                result = binascii.unhexlify(re.sub(rb"\s", b"", data))
+            else:
+                result = binascii.hexlify(data)
         elif command.program == "base32":
             result = base64.b32decode(data.strip()) if decodes else base64.b32encode(data)
         else:
@@ -185,7 +188,7 @@ def _encode_or_decode(command: _Command) -> Stream | None:
     return Stream(((result.decode("utf-8", "replace"),),), origin)
 
 
-def _compute_translated(command: _Command) -> Stream | None:
+def _compute_tr_output(command: _Command) -> Stream | None:
     text = read_known_text(command.stdin.words)
     if text is None:
         return None
@@ -238,7 +241,7 @@ _OUTPUTS: Final[dict[str, Callable[[_Command], Stream | None]]] = {
     **dict.fromkeys(("base64", "base32", "xxd", "basenc"), _encode_or_decode),
     **dict.fromkeys(("gunzip", "zcat", "gzip", "xz", "unxz", "bunzip2"), _compute_compressed),
     "rev": _compute_reversed,
-    "tr": _compute_translated,
+    "tr": _compute_tr_output,
 }
 
 _FILE: Final = frozenset({"file"})

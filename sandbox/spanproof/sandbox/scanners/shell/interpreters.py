@@ -437,7 +437,10 @@ def _select_followed(first: str | None, rest: Sequence[str | None]) -> str | Non
 
 def _list_joined(code: str, redirected: re.Match[str]) -> list[str | None]:
     """Return the numbers of the texts that make the name of a file; None for each part that is none."""
-    joined = _AWK_JOINED_ALONE.match(code, redirected.end()) if redirected[3] is None else None
+    if redirected[3] is None:
+        joined = _AWK_JOINED_ALONE.match(code, redirected.end())
+    else:
+        joined = None
     if joined is None:
         return [redirected[3]]
     return [number or None for number in _AWK_PART.findall(joined[1] or joined[2])]
@@ -484,7 +487,8 @@ def _find_redirected(pattern: re.Pattern[str], code: str) -> Iterator[re.Match[s
             depth = 0
         elif depth >= 0 and found[2]:
             depth += {"(": 1, ")": -1}.get(found[2], 0)
-            depth = -1 if depth == 0 and found[2] in ";}\n" else depth
+            if depth == 0 and found[2] in ";}\n":
+                depth = -1
         elif depth == 0:
             yield found
             depth = -1

@@ -34,12 +34,12 @@ _SWITCHES_OF_WGET: Final = split_words("-q -nc -c -r -N -nv -S -b -np -k -p -m -
 def reach(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     """Judge a program that reaches the network."""
     kind = NETWORK_KINDS.get(program, "")
-    judge = _PROGRAMS.get(program) or _KINDS.get(kind, _judge_hosts)
+    judge = _PROGRAMS.get(program) or _KINDS.get(kind, _check_hosts)
     judge(shell, program, arguments, stdin, node)
     return _ANSWER
 
 
-def _judge_hosts(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+def _check_hosts(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
     """Judge the operands as hosts, but for a number behind the second: a port, or a count."""
     hosts = _select_operands(arguments, "cCiIntTwWpsSlQ")
     for index, host in enumerate(hosts):
@@ -49,11 +49,11 @@ def _judge_hosts(shell: Shell, program: str, arguments: list[Words], stdin: Stre
         shell.add("network.dynamic", node, f"{program} reaches a host that is not known")
 
 
-def _judge_service(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+def _check_service(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
     shell.add("network.host", node, f"{program} reaches a service the policy does not name")
 
 
-def _judge_logger(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+def _check_logger(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
     for host in find_option_values(arguments, {"-n", "--server"}):
         _judge_host(shell, host, program, node)
 
@@ -153,7 +153,7 @@ def _judge_host(shell: Shell, word: Words, who: str, node: Node, port: int | Non
         shell.crossed(shell.context.boundary.host_in_pieces(pieces, port), who, node)
 
 
-def _judge_socat(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+def _check_socat(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
     for argument in arguments:
         text = read_known_text(argument) or ""
         if re.match(r"(?i)^(?:exec|system):", text):
@@ -188,7 +188,7 @@ _RSYNC_FILES: Final = frozenset({"--files-from", "--exclude-from", "--include-fr
 _VALUED_OF_COPIES: Final = "ipPFoclLRDbeEmJSWw"
 
 
-def _judge_login(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
+def _check_login(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> None:
     for operand in _select_operands(arguments, _VALUED_OF_COPIES)[:1]:
         _judge_host(shell, operand, program, node)
 
@@ -285,15 +285,15 @@ _Judge = Callable[[Shell, str, list[Words], Stream, Node], None]
 # How programs and kinds of programs are judged; any other by its hosts.
 _PROGRAMS: Final[dict[str, _Judge]] = {
     **dict.fromkeys(("nc", "ncat", "netcat"), _judge_netcat),
-    "socat": _judge_socat,
-    **dict.fromkeys(split_words("ssh sshpass autossh mosh rsh sftp ssh-copy-id"), _judge_login),
+    "socat": _check_socat,
+    **dict.fromkeys(split_words("ssh sshpass autossh mosh rsh sftp ssh-copy-id"), _check_login),
     **dict.fromkeys(("scp", "rsync", "rcp"), _judge_remote_copy),
     "openssl": _judge_openssl,
-    "logger": _judge_logger,
+    "logger": _check_logger,
 }
 _KINDS: Final[dict[str, _Judge]] = {
     "fetchers": _judge_fetch,
-    "mailers": _judge_service,
-    "cloud": _judge_service,
+    "mailers": _check_service,
+    "cloud": _check_service,
     "databases": _judge_database,
 }

@@ -396,7 +396,10 @@ def _name_found(pieces: Pieces) -> Pieces:
 def _judge_sqlite(shell: Shell, program: str, arguments: list[Words], stdin: Stream, node: Node) -> Stream:
     arguments = drop_text_options(program, arguments)
     operands, _ = split_options(arguments, "c" if program == "duckdb" else "")
-    given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}] if operands else []
+    if operands:
+        given = [pieces for pieces in operands[0] if pieces not in {("",), (":memory:",)}]
+    else:
+        given = []
     if given:
         shell.judge_path(Action.WRITE, tuple(given), program, node)
         database = Connection(Database.FILE, file=read_known_text(tuple(given)) or "")
@@ -486,7 +489,10 @@ def _judge_git_setting(shell: Shell, setting: Words, node: Node) -> None:
         elif "proxy" in name.lower():
             network.judge_url(shell, ((value, *pieces[1:]),), "git", node)
         else:
-            target = name.partition(".")[2].rpartition(".")[0] if "insteadof" in name.lower() else value
+            if "insteadof" in name.lower():
+                target = name.partition(".")[2].rpartition(".")[0]
+            else:
+                target = value
             shell.judge_literals(((target, *pieces[1:]),), "git", node)
 
 
@@ -531,9 +537,9 @@ def _judge_arithmetic(
 ) -> Stream:
     for one in arguments:
         shell.run_subscripts(one, node)
-    return (
-        _judge_other_program(shell, program, arguments, node) if program not in OPERANDS else UNKNOWN_STREAM
-    )
+    if program not in OPERANDS:
+        return _judge_other_program(shell, program, arguments, node)
+    return UNKNOWN_STREAM
 
 
 def _judge_unknown_program(shell: Shell, head: Words, arguments: list[Words], node: Node) -> None:

@@ -111,7 +111,9 @@ def _parse(data: bytes) -> Node:
 def _expand_braces(found: re.Match[str]) -> str:
     """Return the words of a brace expansion, in as many characters, so that places stay."""
     inner = found[2]
-    return f"{found[1]} {inner.replace(',', ' ')} " if "," in inner else found[0]
+    if "," in inner:
+        return f"{found[1]} {inner.replace(',', ' ')} "
+    return found[0]
 
 
 # What precedes a path or URL within a word: `--file=`, `of=`, `@`, `-I`.
@@ -254,17 +256,24 @@ class Shell(Reporter):
     def find_path(self, word: Words) -> str | None:
         """Return the absolute path that a word names; None where it is not known."""
         text = read_known_text(word)
-        return None if text is None else self.context.boundary.work_path(text)
+        if text is None:
+            return None
+        return self.context.boundary.work_path(text)
 
     def find_own_text(self, word: Words) -> str | None:
         """Return the text of a file that the script has written itself; None where that is not known."""
         path = self.find_path(word)
-        return None if path is None else self.context.own_files.find_text(path)
+        if path is None:
+            return None
+        return self.context.own_files.find_text(path)
 
     def add_unread_script(self, word: Words, program: str, node: Node) -> None:
         """Report that a program runs a script of which the snippet does not show what it holds then."""
         is_written = self.find_path(word) in self.context.own_files.list_written()
-        why = "may have changed since the snippet wrote it" if is_written else "is not in the snippet"
+        if is_written:
+            why = "may have changed since the snippet wrote it"
+        else:
+            why = "is not in the snippet"
         self.add("exec.dynamic", node, f"{program} runs a script that {why}")
 
     def _judge_in_directories(self, action: Action, pieces: Pieces, who: str, node: Node) -> None:
@@ -453,4 +462,6 @@ def _covers_call(wide: Call, given: list[Words], state: State) -> bool:
 
 def _strip_newline(pieces: tuple[str | None, ...]) -> tuple[str | None, ...]:
     last = pieces[-1]
-    return merge_pieces([*pieces[:-1], last.rstrip("\n")]) if last is not None else pieces
+    if last is not None:
+        return merge_pieces([*pieces[:-1], last.rstrip("\n")])
+    return pieces

@@ -176,7 +176,9 @@ class Expander:
     def subscript(self, node: Node) -> str | None:
         """Return the key in a subscript, where it is known."""
         index = node.child_by_field_name("index")
-        return read_known_text(self.word(index)) if index is not None else None
+        if index is not None:
+            return read_known_text(self.word(index))
+        return None
 
     def _expand_modified(self, node: Node, name: str, raw: str, rest: list[Node]) -> Words:
         operator = raw[2 + len(name) :].rstrip("}")
@@ -208,7 +210,9 @@ class Expander:
         value = self.state.variables.get(name) or _PREDEFINED.get(name)
         if value is not None:
             # It may be set on some ways through the script only.
-            return value if operator == "?" else join_alternatives(value, default)
+            if operator == "?":
+                return value
+            return join_alternatives(value, default)
         argument = self._expand_positional(name) if name.isdigit() else HOLE
         if read_known_text(argument):
             return argument
@@ -361,7 +365,8 @@ def _slice_word(value: Words, operator: str) -> Words:
     if text is None or not all(_NUMBER.match(number) for number in numbers):
         return HOLE
     start = int(numbers[0])
-    start = max(len(text) + start, 0) if start < 0 else start
+    if start < 0:
+        start = max(len(text) + start, 0)
     if len(numbers) == 1:
         return ((text[start:],),)
     length = int(numbers[1])
@@ -418,7 +423,9 @@ def _cut_match(text: str, pattern: str, operator: str) -> str | None:
     if literal and not any(one in literal for one in "*?["):
         if literal != pattern:
             return _get_rest_beyond(text, literal, is_start=is_start, is_longest=is_longest)
-        return text.removeprefix(pattern) if is_start else text.removesuffix(pattern)
+        if is_start:
+            return text.removeprefix(pattern)
+        return text.removesuffix(pattern)
     if len(text) > _MAX_CUT:
         return None
     matches = re.compile(fnmatch.translate(pattern)).match
