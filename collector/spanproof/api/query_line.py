@@ -31,6 +31,7 @@ _WINDOW: Final = re.compile(r"([0-9]{1,7})([mhd])")
 _QUOTED: Final = re.compile(r'"((?:\\.|[^"\\])*)"?')
 _LEAST: Final = MappingProxyType({"latency": "min_seconds", "tokens": "min_tokens", "cost": "min_cost_usd"})
 _UNIT_HOURS: Final = MappingProxyType({"m": 1 / 60, "h": 1.0, "d": 24.0})
+# Options of `spanproof traces`, by the parameter of the same meaning.
 _OPTIONS: Final = MappingProxyType(
     {
         "state": "--state",
@@ -44,7 +45,6 @@ _OPTIONS: Final = MappingProxyType(
         "where": "--where",
     }
 )
-"""Options of `spanproof traces`, by the parameter of the same meaning."""
 
 
 class QueryLineRoute(APIRoute):

@@ -17,13 +17,13 @@ from spanproof.store import FailRate
 from spanproof.trace import Layer
 
 router = APIRouter()
+# What is said of layers whose pair has this value in this field: of one, and of several.
 _CHANGE_WORDS = (
     ("change", "worse", "got worse", "got worse"),
     ("change", "better", "got better", "got better"),
     ("open_change", "worse", "has more open", "have more open"),
     ("open_change", "better", "has less open", "have less open"),
 )
-"""What is said of layers whose pair has this value in this field: of one, and of several."""
 _NONE = FailRate(0, 0, 0, 0, 0)
 
 

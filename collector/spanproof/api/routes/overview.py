@@ -24,8 +24,8 @@ _YEAR_HOURS = 24.0 * 366
 _MOST_PROJECTS = 200
 _MOST_GROUPS = 5000
 _MOST_RELEASES = 24
+# Names of the windows that the console offers, by their hours.
 _WINDOW_NAMES = {1.0: "hour", 24.0: "day", 168.0: "week", 720.0: "month", 8784.0: "year"}
-"""Names of the windows that the console offers, by their hours."""
 
 
 @router.get("/overview")

@@ -16,9 +16,9 @@ from spanproof.evaluators.scores import SCORES
 from spanproof.sandbox.registry import list_backends, open_sandbox
 from spanproof.trace import Layer
 
+# The ports of `spanproof serve` where nothing else is configured.
 _DEFAULT_HTTP = "http://127.0.0.1:4318"
 _DEFAULT_GRPC = "http://127.0.0.1:4317"
-"""The ports of `spanproof serve` where nothing else is configured."""
 router = APIRouter()
 _KEPT_S: Final = 300.0
 _MOST_TOKENS: Final = 500

@@ -241,7 +241,7 @@ def _build_instance(m: Machine, klass: Klass, arguments: Arguments, node: ast.ex
 _WRITING = ("to_", "write_", "sink_")
 
 
-def _bind_unbound(function: Ref, arguments: Arguments) -> tuple[Ref, Arguments]:
+def _build_bound_call(function: Ref, arguments: Arguments) -> tuple[Ref, Arguments]:
     """Return `DataFrame.to_csv(df, path)`, called by its class, as a method of its first argument."""
     owner, _, method = function.name.rpartition(".")
     is_of_class = "()" not in owner and owner.rpartition(".")[2][:1].isupper()
@@ -255,7 +255,7 @@ def _bind_unbound(function: Ref, arguments: Arguments) -> tuple[Ref, Arguments]:
 
 
 def _evaluate_reference_call(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value:
-    function, arguments = _bind_unbound(function, arguments)
+    function, arguments = _build_bound_call(function, arguments)
     name = function.name
     of_unknown = isinstance(function.owner, Unknown) and "callable" in function.owner.taint
     if of_unknown or ("callable" in function.taint and name.endswith(("()", "[]"))):

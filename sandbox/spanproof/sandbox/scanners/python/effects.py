@@ -19,7 +19,7 @@ from typing import Final
 from spanproof.sandbox.catalogue import split_entry
 from spanproof.sandbox.scanners.boundary import Action, UseKind
 from spanproof.sandbox.scanners.policy_lines import format_addition, format_removal
-from spanproof.sandbox.scanners.python import databases, log_config, payloads, resources
+from spanproof.sandbox.scanners.python import callbacks, databases, log_config, payloads, resources
 from spanproof.sandbox.scanners.python.machine import Machine
 from spanproof.sandbox.scanners.python.names import (
     BUILTINS,
@@ -549,29 +549,6 @@ def _handle_environment_update(call: Call[Machine], value: Value) -> Value | Non
     return None
 
 
-def _run_callback(call: Call[Machine], value: Value) -> Value | None:
-    passed = call.arguments
-    rest = Arguments(passed.positional[call.effect.position + 1 :], passed.named, passed.more)
-    return call.m.evaluate_call(value, rest, call.node)
-
-
-def _call_with_owner(call: Call[Machine], value: Value) -> Value | None:
-    """Call a function as `frame.pipe(f, …)` does: `f(frame, …)`."""
-    rest = call.arguments.positional[1:]
-    frame = call.function.owner or Ref("pandas.DataFrame()")
-    return call.m.evaluate_call(
-        value, Arguments([frame, *rest], call.arguments.named, call.arguments.more), call.node
-    )
-
-
-def _handle_at_exit(call: Call[Machine], value: Value) -> Value | None:
-    """Call a function as at the end of the program, which may come at once, and note it for the last end."""
-    passed = call.arguments
-    rest = Arguments(passed.positional[call.effect.position + 1 :], passed.named, passed.more)
-    call.m.exit_handlers.append((value, rest, call.node))
-    return call.m.evaluate_call(value, rest, call.node)
-
-
 def _handle_write(call: Call[Machine], value: Value) -> Value | None:
     """Judge the file that a call writes, whose content is not known from then on."""
     call.check_path(Action.WRITE, value)
@@ -596,10 +573,8 @@ CHECKS: Final[dict[str, Check]] = {
     "model": _handle_model,
     "implicit": _handle_implicit_host, "pathself": _handle_own_path,
     "url": _handle_url, "host": _handle_host, "address": _handle_address, "addresslast": _handle_last_address,
-    "connect": _handle_connect, "envset": _handle_environment_write, "callback": _run_callback,
-    "exithandler": _handle_at_exit, "envupdate": _handle_environment_update,
-    "pipe": _call_with_owner,
-    "bind": _handle_bind, "unbound": _handle_unbound_listen,
+    "connect": _handle_connect, "envset": _handle_environment_write, "envupdate": _handle_environment_update,
+    **callbacks.CHECKS, "bind": _handle_bind, "unbound": _handle_unbound_listen,
     "dump": _handle_dump,
 }  # fmt: skip
 """What judges each kind of effect."""

@@ -104,7 +104,7 @@ def _handle_examples(call: Call[Machine], value: Value) -> Value | None:
     return None
 
 
-def _judge_run_file(call: Call[Machine], value: Value) -> Value | None:
+def _handle_run_file(call: Call[Machine], value: Value) -> Value | None:
     """Read a program that is run from a file, where this one wrote it."""
     call.check_path(Action.READ, value)
     content = find_content(call.m, value)
@@ -341,7 +341,7 @@ CHECKS: Final[dict[str, Check]] = {
     "argv": _handle_argv, "spawnv": _handle_spawn_arguments, "spawn": _handle_spawn, "code": _handle_code,
     "pickle": _handle_unpickling, "picklefile": _handle_pickle_file, "yaml": _handle_yaml,
     "unsafeyaml": _handle_unsafe_yaml, "expression": _handle_expression, "doctest": _handle_examples,
-    "runfile": _judge_run_file, "annotations": _handle_annotations, "tool": _handle_tool,
+    "runfile": _handle_run_file, "annotations": _handle_annotations, "tool": _handle_tool,
     "template": _handle_template,
 }  # fmt: skip
 """What judges each way to run what a value holds."""
