@@ -78,9 +78,11 @@ class _Template:
             if isinstance(assignment.target, nodes.Name) and text is not None:
                 self.texts[assignment.target.name] = text
         for compared in template.find_all(nodes.Compare):
-            # A text that is compared only mentions what it names.
+            # A text that is compared only mentions what it names, and an attribute gives true or false.
             sides = [compared.expr, *(operand.expr for operand in compared.ops)]
-            self.shown.update(side for side in sides if isinstance(side, nodes.Const))
+            self.shown.update(side for side in sides if isinstance(side, nodes.Const | nodes.Getattr))
+        for tested in template.find_all((nodes.Test, nodes.Not)):
+            self._record_tested(tested)
         self.calls_plainly = _calls_plainly(template)
         self.looks_up = _looks_up(template)
         for condition in template.find_all(nodes.If):
@@ -195,11 +197,14 @@ class _Template:
                 self._record_shown(argument)
 
     def _record_tested(self, test: nodes.Node) -> None:
-        """Note an attribute that is only tested: it is not called."""
-        while isinstance(test, nodes.Not):
-            test = test.node
+        """Note the attributes that a condition only tests: they are not called."""
         if isinstance(test, nodes.Getattr):
             self.shown.add(test)
+        elif isinstance(test, nodes.Not | nodes.Test):
+            self._record_tested(test.node)
+        elif isinstance(test, nodes.And | nodes.Or):
+            self._record_tested(test.left)
+            self._record_tested(test.right)
 
     def _evaluate_text(self, node: nodes.Expr | None) -> str | None:
         """Return the text of an expression; None where it is not known, or is longer than a name."""
