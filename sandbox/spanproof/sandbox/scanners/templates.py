@@ -135,6 +135,8 @@ class _Template:
 
     def _check_filter(self, node: nodes.Filter) -> None:
         """Judge the attributes that filters take by name: `attr`, `map(attribute=…)`, `sort`."""
+        if node.name in _SHOWING_FILTERS:
+            return
         arguments = [*node.args, *(keyword.value for keyword in node.kwargs)]
         for argument in arguments:
             text = self._evaluate_text(argument)

@@ -88,22 +88,7 @@ def load_attribute(m: Machine, value: Value, name: str, node: ast.expr) -> Value
 def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | None:
     """Return an attribute of an object or class of the program; None when it is defined nowhere in it."""
     if isinstance(value, Instance):
-        own = value.attributes.get(name)
-        if own is not None:
-            return own
-        found = _find_inherited(value.klass, name)
-        if isinstance(found, Ref) and found.name in _STARTS_OF_THREADS:
-            return find_member(m, value, "run", node)
-        if isinstance(found, Function):
-            if _has_decorator(found, "property", "cached_property"):
-                return m.evaluate_call(with_receiver(found, value), Arguments([]), node)
-            if _has_decorator(found, "staticmethod"):
-                return found
-            return with_receiver(found, value)
-        fallback = _find_inherited(value.klass, "__getattr__") if found is None else None
-        if fallback is not None and not _is_looking_up(m, fallback, value, name):
-            return m.evaluate_call(with_receiver(fallback, value), Arguments([Const(name)], {}), node)
-        return found
+        return _find_instance_member(m, value, name, node)
     if isinstance(value, Klass):
         found = _find_inherited(value, name)
         is_class_method = isinstance(found, Function) and _has_decorator(found, "classmethod")
@@ -111,6 +96,26 @@ def find_member(m: Machine, value: Value, name: str, node: ast.expr) -> Value | 
             return with_receiver(found, value)
         return found
     return None
+
+
+def _find_instance_member(m: Machine, value: Instance, name: str, node: ast.expr) -> Value | None:
+    own = value.attributes.get(name)
+    if own is not None:
+        return own
+    receiver = value.receiver or value
+    found = _find_inherited(value.klass, name)
+    if isinstance(found, Ref) and found.name in _STARTS_OF_THREADS:
+        return find_member(m, value, "run", node)
+    if isinstance(found, Function):
+        if _has_decorator(found, "property", "cached_property"):
+            return m.evaluate_call(with_receiver(found, receiver), Arguments([]), node)
+        if _has_decorator(found, "staticmethod"):
+            return found
+        return with_receiver(found, receiver)
+    fallback = _find_inherited(value.klass, "__getattr__") if found is None else None
+    if fallback is not None and not _is_looking_up(m, fallback, receiver, name):
+        return m.evaluate_call(with_receiver(fallback, receiver), Arguments([Const(name)], {}), node)
+    return found
 
 
 # What calls the method `run` of an object, of a class that extends a thread or a process.

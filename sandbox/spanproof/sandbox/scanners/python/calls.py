@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from spanproof.sandbox.scanners.policy_lines import format_removal
 from spanproof.sandbox.scanners.python import (
@@ -18,7 +19,7 @@ from spanproof.sandbox.scanners.python import (
     models,
     reflection,
 )
-from spanproof.sandbox.scanners.python.growth import ENDLESS, REPEATING
+from spanproof.sandbox.scanners.python.growth import ENDLESS, REPEATING, yields_without_end
 from spanproof.sandbox.scanners.python.handed_environment import check_environment_escape
 from spanproof.sandbox.scanners.python.machine import Machine, Model
 from spanproof.sandbox.scanners.python.names import METHOD_SINKS, SINKS, get_top_module
@@ -163,7 +164,10 @@ def _read_through(m: Machine, function: Function, arguments: Arguments) -> Value
     if frame is None:
         return Unknown(_compute_carried_taint(m, arguments))
     if frame.yielded:
-        return Items(frame.yielded, more=True)
+        items = Items(frame.yielded, more=True)
+        if not isinstance(node, ast.Lambda) and yields_without_end(node.body):
+            m.endless.add(items)
+        return items
     return build_union_of(frame.returned) if frame.returned else Const(None)
 
 
@@ -230,11 +234,23 @@ def _build_instance(m: Machine, klass: Klass, arguments: Arguments, node: ast.ex
     if start is None and not klass.fields:
         instance.attributes.setdefault("args", Items(list(arguments.positional), "tuple", arguments.more))
     for base in attributes.list_outer_bases(klass):
+        if base.name in _SETTINGS:
+            _check_settings(m, klass, instance, node)
         if base.name not in {"object", "Exception"}:
             effects.check_module(m, base.name, node)
             if start is None and base.name in SINKS:
                 effects.handle_call(m, base, SINKS[base.name], arguments, node)
     return instance
+
+
+# Classes whose objects take each field that is not given from the environment, by its name in capitals.
+_SETTINGS: Final = frozenset({"pydantic_settings.BaseSettings", "pydantic.BaseSettings"})
+
+
+def _check_settings(m: Machine, klass: Klass, instance: Instance, node: ast.expr) -> None:
+    for name in klass.fields:
+        if name not in instance.attributes:
+            evaluate_call(m, Ref("os.getenv"), Arguments([Const(name.upper())]), node)
 
 
 # Beginnings of methods that write what they are called on.

@@ -135,7 +135,7 @@ METHODS: Final[dict[str, Model]] = {
 """Models of methods, by name."""
 
 
-def _build_queue(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
+def _evaluate_queue(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
     """Return a new queue, which gives what is put into it in an order that is not followed."""
     return Items([], "list", more=True)
 
@@ -147,7 +147,7 @@ _KINDS: Final = split_words("list dict set collections.deque collections.Ordered
 
 FUNCTIONS: Final[dict[str, Model]] = {
     **{f"{kind}.{name}": _build_unbound(model) for kind in _KINDS for name, model in METHODS.items()},
-    **dict.fromkeys(_QUEUES, _build_queue),
+    **dict.fromkeys(_QUEUES, _evaluate_queue),
     **dict.fromkeys(("operator.setitem", "operator.__setitem__"), _build_unbound(_evaluate_set_item)),
     **dict.fromkeys(("operator.iadd", "operator.iconcat", "operator.__iadd__"),
     _build_unbound(_evaluate_extend)),

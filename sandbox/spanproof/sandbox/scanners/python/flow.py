@@ -80,8 +80,9 @@ def _check_endless_comprehension(m: Machine, node: ast.ListComp | ast.SetComp) -
     source = iterated.func if isinstance(iterated, ast.Call) else iterated
     value = m.evaluate(source) if isinstance(source, ast.Name | ast.Attribute) else None
     name = value.name.removesuffix("()") if isinstance(value, Ref) else ""
-    if f"{name}()" in ENDLESS:
-        m.add("resource.endless", node, f"makes a list of all that {name} gives, which has no end")
+    if f"{name}()" in ENDLESS or _is_endless_generator(m, iterated):
+        who = name or ast.unparse(source)
+        m.add("resource.endless", node, f"makes a list of all that {who} gives, which has no end")
 
 
 def _evaluate_dictionary(m: Machine, node: ast.DictComp) -> Value:

@@ -60,14 +60,24 @@ def grows_without_end(
 
 
 def yields_without_end(body: Sequence[ast.stmt]) -> bool:
-    """Whether a generator's last statement is a `while True` that yields, and that nothing leaves."""
+    """Whether a generator's last statement is a loop without an end that yields, and that nothing leaves."""
     loop = body[-1] if body else None
-    if not (isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and loop.test.value):
+    if not isinstance(loop, ast.While | ast.For) or not _is_endless_loop(loop):
         return False
     nodes = [node for statement in body for node in list_nodes(statement, without=_SCOPES)]
     leaves = any(isinstance(node, ast.Return | ast.Raise) for node in nodes) or _breaks(loop.body)
     waits = any(isinstance(node, ast.Call) and _read_called_name(node) in _WAITING for node in nodes)
     return any(isinstance(node, ast.Yield) for node in nodes) and not leaves and not waits
+
+
+def _is_endless_loop(loop: ast.While | ast.For) -> bool:
+    """Whether a loop is `while True`, or goes through `itertools.cycle` or `count`, numbered or not."""
+    if isinstance(loop, ast.While):
+        return isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+    iterated = loop.iter
+    while isinstance(iterated, ast.Call) and _read_called_name(iterated) == "enumerate" and iterated.args:
+        iterated = iterated.args[0]
+    return isinstance(iterated, ast.Call) and f"itertools.{_read_called_name(iterated)}()" in ENDLESS
 
 
 def _fills_outer(body: Sequence[ast.stmt]) -> bool:

@@ -183,6 +183,8 @@ def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
     m.context = outer.build_nested(m.get_place(node), f"{who} runs code: ")
     try:
         module = m.parse(text.strip() if who == "eval" else text)
+        if module is None and "@" in text:
+            module = m.parse(text.replace("@", "").strip())  # a formula of pandas: `total = @rate * amount`
         if module is None or (m.exhausted and outer.depth):
             m.add("exec.dynamic", node, "cannot be read")
             return UNKNOWN

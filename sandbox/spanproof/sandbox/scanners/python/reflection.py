@@ -21,6 +21,7 @@ from spanproof.sandbox.scanners.reader.values import (
     CLEAN,
     UNKNOWN,
     Const,
+    Function,
     Instance,
     Items,
     Klass,
@@ -226,17 +227,27 @@ def _evaluate_pickle_encoding(
 
 
 def _evaluate_super(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:
-    for frame in reversed(m.frames):
-        receiver = m.scope.find("self")
-        if isinstance(receiver, Instance) and frame is not None:
-            for base in receiver.klass.bases:
-                if isinstance(base, Klass):
-                    proxy = Instance(base)
-                    proxy.attributes = receiver.attributes
-                    return proxy
-                if isinstance(base, Ref) and "." in base.name:
-                    return Ref(f"{base.name}()")
+    """Return the object whose method is read, as one of the class behind the method's own."""
+    receiver = m.scope.find("self")
+    if not isinstance(receiver, Instance):
+        return None
+    found = (_find_class_of_method(receiver.klass, frame.key) for frame in reversed(m.frames))
+    own = next((klass for klass in found if klass is not None), receiver.klass)
+    for base in own.bases:
+        if isinstance(base, Klass):
+            return Instance(base, receiver.attributes, receiver=receiver)
+        if isinstance(base, Ref) and "." in base.name:
+            return Ref(f"{base.name}()")
     return None
+
+
+def _find_class_of_method(klass: Klass, key: object) -> Klass | None:
+    """Return the class that defines the method with this key: an object's own, or one of its bases."""
+    for member in klass.attributes.values():
+        if isinstance(member, Function) and id(member.node) == key:
+            return klass
+    found = (_find_class_of_method(base, key) for base in klass.bases if isinstance(base, Klass))
+    return next((base for base in found if base is not None), None)
 
 
 def _evaluate_type(m: Machine, function: Ref, arguments: Arguments, node: ast.expr) -> Value | None:

@@ -179,6 +179,8 @@ class Instance(Called):
     klass: Klass
     attributes: dict[str, Value] = field(default_factory=dict)
     taint: Taint = CLEAN
+    receiver: Instance | None = None
+    """For `super()`: the object that the methods of the class are called on."""
 
 
 @dataclass(slots=True, eq=False)
