@@ -58,7 +58,7 @@ def test_what_was_not_judged_counts_neither_for_the_rate_nor_for_the_volume(stor
     assert not found.firing  # three verdicts are too few, eight scores or not
     rate = found.verdicts
     assert (rate.failed, rate.judged, rate.skipped, rate.errored, rate.open) == (2, 3, 2, 2, 1)
-    assert "fails 2 of 3, 1 open (66.7 %)" in format_summary(found, Status.FIRING, NOW, NOW)
+    assert "fails 2 of 3, 1 open, 2 errored (66.7 %)" in format_summary(found, Status.FIRING, NOW, NOW)
 
 
 def test_a_rule_watches_its_cohort_and_its_window_alone(store, judged):

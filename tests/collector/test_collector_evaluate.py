@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from faulty_engines import open_faulty_engine
+from faulty_engines import open_engine_once_interrupted, open_faulty_engine
 from hypothesis import given
 from hypothesis import strategies as st
 from waiting import wait_until
@@ -20,9 +20,9 @@ from spanproof.collector.stages.evaluate import (
     Evaluators,
     build_merged_state,
     compute_build_pause_s,
-    list_shared_starts,
 )
 from spanproof.collector.stages.jobs import Start
+from spanproof.collector.stages.shared_starts import list_shared_starts
 from spanproof.collector.telemetry import Telemetry
 from spanproof.collector.wal.file import Encoding
 from spanproof.collector.wal.log import Wal
@@ -66,14 +66,14 @@ def test_limits_of_the_sandbox_and_the_judge_hold_for_all_processes_together(
 class Rig:
     """A pool of one process over a real log; the store's answers are given."""
 
-    def __init__(self, directory: Path, **settings: str) -> None:
+    def __init__(self, directory: Path, opener=open_faulty_engine, **settings: str) -> None:
         self.wal = Wal(directory / "wal", segment_bytes=1 << 20)
         self.done: list[Evaluated] = []
         self.answers: list[dict[TraceKey, str] | Exception] = [{}]
         self.telemetry = Telemetry()
         given = {"evaluation.replay": "false", "evaluation.workers": "1", "project": "p", **settings}
         self.evaluators = Evaluators(
-            start=Start(load_config(None, {}, given), open_faulty_engine, tuple(sys.path)),
+            start=Start(load_config(None, {}, given), opener, tuple(sys.path)),
             telemetry=self.telemetry,
             places=lambda records: tuple(
                 (self.wal.get_place(each).path, self.wal.get_place(each).offset) for each in records
@@ -291,6 +291,19 @@ def test_what_fails_once_is_evaluated_by_the_next_attempt(rig, make_request, tmp
     rig.submit(make_request((1, 1, None), service=f"once {tmp_path / 'mark'}"))
     assert rig.one().letter is None
     assert rig.failed("evaluate") == 1
+
+
+def test_a_worker_that_an_interrupt_of_the_terminal_ends_at_its_start_is_started_again(
+    tmp_path, make_request
+) -> None:
+    rig = Rig(tmp_path, open_engine_once_interrupted, **{"wal.directory": str(tmp_path)})
+    try:
+        assert (tmp_path / "interrupted").exists()
+        rig.submit(make_request((1, 1, None)))
+        assert rig.one().evaluation is not None
+    finally:
+        rig.evaluators.close()
+        rig.wal.close()
 
 
 def test_a_worker_that_is_killed_costs_an_attempt_and_no_trace(rig, make_request) -> None:

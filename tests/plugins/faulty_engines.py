@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -54,3 +55,13 @@ def open_faulty_engine(config: Config) -> OpenEngine:
     """Open the engine of a configuration, with the faults above."""
     opened = open_engine(config)
     return replace(opened, engine=cast("Engine", FaultyEngine(opened.engine)))
+
+
+def open_engine_once_interrupted(config: Config) -> OpenEngine:
+    """Open the engine of a configuration; the first process that opens it ends by Ctrl-C."""
+    mark = config.wal.directory / "interrupted"
+    if not mark.exists():
+        mark.touch()
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+    return open_engine(config)

@@ -88,7 +88,7 @@ def test_rates_count_each_state_apart(store, combined):
         rate = store.fail_rate(layer, failing=0, **WINDOW)
         assert rate == FailRate(passed=each, failed=each, errored=each, skipped=each, open=each)
         assert (rate.rate, rate.open_rate) == (0.5, 1 / 3)
-        assert rate.words == f"fails {each} of {2 * each}, {each} open"
+        assert rate.words == f"fails {each} of {2 * each}, {each} open, {each} errored"
     (group,) = store.groups(Layer.GROUNDEDNESS, "groundedness", **WINDOW)
     assert group.mean == pytest.approx((0.9 + 0.1) / 2)
 

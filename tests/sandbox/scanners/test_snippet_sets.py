@@ -18,9 +18,9 @@ _TWINS = 0.97
 # pairs whose risky snippet starts a program that the preset allows.
 # Of the eleventh three: a parser of XML that loads the DTD a document names, and two pairs whose risky one
 # starts a program that the preset allows.
-# Of the fourteenth four: a path of GDAL inside an archive, a host of an entry that no loop takes, `$FILE` that
-# split sets, a loop over an empty list. Of the fifteenth three: a redirected `open`, a guard on each item of a
-# list, and a path that climbs behind a `cd` that may fail.
+# Of the fourteenth four: a path of GDAL inside an archive, a host of an entry that no loop takes, `$FILE`
+# that split sets, a loop over an empty list.
+# Of the fifteenth three: a redirected `open`, a guard on each item of a list, a path that climbs by `..`.
 _STOPPED_BY_THE_PRESET = {
     "fifth.jsonl": 0.925,
     "seventh.jsonl": 0.925,
@@ -35,8 +35,8 @@ _CAUGHT = 0.97
 # Of the tenth two: `samtools`, and `ffmpeg`. Of the eleventh two: `ffmpeg`, and `make`.
 _ALLOWED_BY_THE_PRESET = {"seventh.jsonl": 0.96, "tenth.jsonl": 0.96, "eleventh.jsonl": 0.96}
 _REVIEWED = 0.03
-# Of the fourteenth set three: a queue that threads share, `DROP` of a table that an ORM has filled, and a walk
-# through folders by recursion.
+# Of the fourteenth set three: a queue that threads share, `DROP` of a table that an ORM has filled, and a
+# walk through folders by recursion.
 _NOT_FOLLOWED = {"fourteenth.jsonl": 0.06}
 
 

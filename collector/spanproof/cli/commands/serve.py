@@ -33,7 +33,7 @@ from spanproof.collector.periodic import PeriodicTask
 from spanproof.collector.receive.server import Endpoints
 from spanproof.collector.roles import NODES, Role, find_lack
 from spanproof.collector.service import Collector
-from spanproof.collector.stages.evaluate import build_shared_judge, get_judge_directory
+from spanproof.collector.stages.shared_starts import build_shared_judge, get_judge_directory
 from spanproof.collector.telemetry import JsonLines
 from spanproof.collector.ticker import Watcher
 from spanproof.config.added_evaluators import find_judge

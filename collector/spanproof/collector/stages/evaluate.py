@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 import logging
 import queue
+import signal
 import socket
 import subprocess
 import sys
@@ -34,9 +35,9 @@ from spanproof.collector.stages.jobs import (
     check_trace_size,
     write_log_lines,
 )
+from spanproof.collector.stages.shared_starts import list_shared_starts
 from spanproof.collector.stages.work_clock import WorkClock
 from spanproof.collector.telemetry import Telemetry
-from spanproof.config.model import Config, JudgeChoice
 from spanproof.evaluators.model import NoReplay, NoReplayCause, TraceEvaluation
 from spanproof.store import DeadLetter, StoreUnavailable
 from spanproof.trace.project import TraceKey
@@ -65,8 +66,6 @@ _LOOK_EVERY_S = 0.5
 _LONGEST_DELAY = 6.0
 
 _STOP_S = 10.0
-_JUDGE_DIRECTORY = "judge"
-_REPLIES_DIRECTORY = "replies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -521,6 +520,10 @@ class _Lane:
             started = self._line.recv()
         except (EOFError, OSError) as gone:
             code = self._wait_for_process_end()
+            if code == -signal.SIGINT:
+                # Ctrl-C came before the process had its group: the collector ends the next one when it stops.
+                self._start_process()
+                return
             raise WorkerGone(f"a worker process ended at its start with exit code {code}") from gone
         assert isinstance(started, Started)
         if self._number == 0:
@@ -552,37 +555,6 @@ def _compute_backoff_s(attempt: _Attempt) -> float:
 def compute_build_pause_s(waited_s: float) -> float:
     """Return when to look again for an environment: a trace waits at most twice as long as it is built."""
     return min(max(_BUILD_PAUSE_S, waited_s), _LONGEST_BUILD_PAUSE_S)
-
-
-def list_shared_starts(start: Start) -> list[Start]:
-    """Return what each process of the pool starts with, so that the limits hold for all of them together.
-
-    Programs at once are shared out, at least one to each process; the judge's limits are kept in a directory.
-    """
-    config = start.config
-    programs, processes = config.sandbox.workers, config.evaluation.workers
-    if config.evaluation.replay and programs < processes:
-        log.warning("%d processes evaluate, one for each program of sandbox.workers", programs)
-        processes = programs
-    judge = build_shared_judge(config)
-    starts = []
-    for number in range(processes):
-        share = max(1, programs // processes + (number < programs % processes))
-        sandbox = config.sandbox.model_copy(update={"workers": share})
-        starts.append(replace(start, config=config.model_copy(update={"sandbox": sandbox, "judge": judge})))
-    return starts
-
-
-def build_shared_judge(config: Config) -> JudgeChoice:
-    """Return the judge with the directories in which its processes share limits and replies."""
-    shared = get_judge_directory(config)
-    recordings = config.judge.recordings or shared / _REPLIES_DIRECTORY
-    return config.judge.model_copy(update={"shared": shared, "recordings": recordings})
-
-
-def get_judge_directory(config: Config) -> Path:
-    """Return the directory that the processes of a judge share: its limits, its replies, its bounds."""
-    return config.judge.shared or config.wal.directory / _JUDGE_DIRECTORY
 
 
 def _list_causes(evaluation: TraceEvaluation) -> set[NoReplayCause]:
