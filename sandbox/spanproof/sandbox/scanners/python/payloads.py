@@ -173,6 +173,13 @@ def _run_source(m: Machine, who: str, value: Value, node: ast.expr) -> Value:
 _STARTING_WORDS: Final = ("__import__", "popen", "subprocess", "system(")
 
 
+def _find_formula_tree(m: Machine, text: str, node: ast.expr) -> ast.Module | None:
+    """Return the tree of a formula of pandas, `total = @rate * amount`; one that calls is for review."""
+    if "(" in text or "__" in text:
+        m.add("exec.dynamic", node, "calls a variable in a formula")
+    return m.parse(text.replace("@", "").strip())
+
+
 def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
     outer = m.context
     if any(word in text and word not in m.text for word in _STARTING_WORDS):
@@ -184,7 +191,7 @@ def _read_source(m: Machine, who: str, text: str, node: ast.expr) -> Value:
     try:
         module = m.parse(text.strip() if who == "eval" else text)
         if module is None and "@" in text:
-            module = m.parse(text.replace("@", "").strip())  # a formula of pandas: `total = @rate * amount`
+            module = _find_formula_tree(m, text, node)
         if module is None or (m.exhausted and outer.depth):
             m.add("exec.dynamic", node, "cannot be read")
             return UNKNOWN
