@@ -66,14 +66,14 @@ def _build_request(request: Request) -> Request:
     Raises:
         HTTPException: 422: the line cannot be read.
     """
-    given = request.query_params.multi_items()
-    lines = [value for name, value in given if name == "q"]
+    sent = request.query_params.multi_items()
+    lines = [value for name, value in sent if name == "q"]
     try:
         read = [pair for line in lines for pair in parse_query_line(line)]
     except ValueError as problem:
         raise HTTPException(HTTPStatus.UNPROCESSABLE_ENTITY, str(problem)) from problem
     named = {name for name, _ in read}
-    expanded = [*((name, value) for name, value in given if name not in named), *read]
+    expanded = [*((name, value) for name, value in sent if name not in named), *read]
     return Request({**request.scope, "query_string": urlencode(expanded).encode()}, request.receive)
 
 
@@ -144,17 +144,17 @@ def _get_hours(word: str, value: str) -> str:
 
 def format_list_command(parameters: Parameters) -> str:
     """Return the command that lists the same traces."""
-    given = dict(parameters)
+    values = dict(parameters)
     words = ["spanproof", "traces"]
-    if given.get("failing") == "true":
+    if values.get("failing") == "true":
         words.append("--failing")
-    if "hours" in given:
-        words.extend(("--since", _format_window(float(given["hours"]))))
+    if "hours" in values:
+        words.extend(("--since", _format_window(float(values["hours"]))))
     for name, option in _OPTIONS.items():
         words.extend(word for key, value in parameters if key == name for word in (option, value))
     for name in DIMENSIONS:
-        if name in given:
-            words.extend(("--where", f"{name}={given[name]}"))
+        if name in values:
+            words.extend(("--where", f"{name}={values[name]}"))
     return shlex.join(words)
 
 

@@ -172,7 +172,7 @@ def case_page(name: str, case: str, request: Request) -> CasePage:
         suite=name,
         case=build_case_row(found),
         frozen=frozen,
-        history=_add_addresses(name, found.id, frozen is not None, [each for each in built if each]),
+        history=_add_addresses(name, found.id, frozen is not None, [entry for entry in built if entry]),
         code=code,
         calls=calls,
         can_replay=settings.open_sandbox is not None and bool(code),
@@ -234,19 +234,19 @@ def _add_addresses(
     frozen = build_frozen_reference(suite, case) if has_frozen else None
     # The oldest has none before it; a case without experiments has no oldest.
     return [
-        each.model_copy(update={"beside": _build_address(case, each, earlier, frozen)})
-        for each, earlier in zip(history, [*history[1:], None], strict=False)
+        entry.model_copy(update={"beside": _build_address(case, entry, earlier, frozen)})
+        for entry, earlier in zip(history, [*history[1:], None], strict=False)
     ]
 
 
-def _build_address(case: str, each: CaseHistory, earlier: CaseHistory | None, frozen: str | None) -> str:
+def _build_address(case: str, entry: CaseHistory, earlier: CaseHistory | None, frozen: str | None) -> str:
     """Return the page of an experiment's run beside an earlier one; empty where a trace is missing."""
     kept = [trial for trial in earlier.trials if trial.has_trace] if earlier else []
     before = build_trial_reference(earlier.experiment, case, kept[0].number) if earlier and kept else frozen
-    shown = next((trial for trial in each.trials if trial.state is not State.PASS), each.trials[0])
+    shown = next((trial for trial in entry.trials if trial.state is not State.PASS), entry.trials[0])
     if before is None or not shown.has_trace:
         return ""
-    return build_run_address(before, build_trial_reference(each.experiment, case, shown.number))
+    return build_run_address(before, build_trial_reference(entry.experiment, case, shown.number))
 
 
 def _build_trial(trial: Trial) -> TrialRow:
